@@ -1,0 +1,47 @@
+"""Errors that speak to people: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Where in a file something is; printed as `file:line:column`, as compilers do."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in self if part is not None)
+
+
+class InputError(ValueError):
+    """Input that cannot be used. The message names the value, the place and the remedy.
+
+    The command line prints it as one line and exits with status 3.
+    """
+
+    def __init__(self, message: str, *, place: Place | None = None):
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class UnsupportedError(TypeError):
+    """An operation that mathematics (or the user's parts) does not give; says why."""
+
+
+class MissingExtraError(ImportError):
+    """An optional part of doeblin is not installed; the message says how to install it."""
+
+    def __init__(self, module: str, extra: str):
+        super().__init__(
+            f"this needs the package '{module}', which is not installed; "
+            f"install it with: pip install 'doeblin[{extra}]'"
+        )
+        self.module = module
+        self.extra = extra
