@@ -1,4 +1,4 @@
-"""What all commands share in showing things: the common options, JSON for programs, numbers in lists."""
+"""What the commands share: common options, JSON for programs, lists of numbers."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 
 class _Commands(click.Group):
-    """Loads a command's module only when it is asked for, so that none pays for another's imports."""
+    """Loads a command's module only when asked for, so that none pays for another's imports."""
 
     modules: ClassVar[dict[str, str]] = {
         "certify": "_certify",
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo("interrupted", err=True)
         status = INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) went away: stop quietly, and keep Python from flushing into the void.
+        # The reader (`| head`) went away: stop quietly, without a last failing flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     sys.exit(status if isinstance(status, int) else 0)

@@ -20,7 +20,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Fact:
-    """`M^steps` has strong Doeblin parameter at least `parameter`, by the staged theorem at (a, b)."""
+    """`M^steps` has strong Doeblin parameter at least `parameter`, by the staged theorem."""
 
     parameter: float
     steps: int
@@ -145,7 +145,10 @@ def gamma(schedule: Schedule, a: int, b: int) -> float:
 
 
 def corollary_gap(schedule: Schedule) -> float | None:
-    """The paper's corollary: a cycle with δ_{k-1} ≤ min(δ_0..δ_{k-2}) / max(2, k-1) has gap ≥ δ_{k-1}/78."""
+    """The paper's corollary: δ_{k-1}/78 for a cycle whose last exit is rare enough, else None.
+
+    Its condition is δ_{k-1} ≤ min(δ_0..δ_{k-2}) / max(2, k-1).
+    """
     exits = schedule.exits
     if exits is None or exits[-1] > exits[:-1].min() / max(2, len(exits) - 1):
         return None
@@ -221,7 +224,7 @@ class _Powers:
 
 
 def _first_restart_law(schedule: Schedule, length: int) -> NDArray[np.float64]:
-    """`law[z, s]`: probability that, from stage z, the first visit to z* (now counted) is after s steps."""
+    """`law[z, s]`: probability that stage z first meets z* after s steps (s = 0 counts)."""
     k = schedule.num_stages
     away = schedule.matrix.copy()
     away[schedule.restart] = 0

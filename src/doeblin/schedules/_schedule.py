@@ -95,7 +95,7 @@ class Schedule:
         return np.maximum(law, 0) / np.maximum(law, 0).sum()
 
     def steps_until_restart(self) -> NDArray[np.float64]:
-        """E[steps until the next restart], counting from one; from `z*` this is the mean tour length."""
+        """Mean steps until the next restart, at least one; from `z*` it is the mean tour length."""
         stay = self.matrix.copy()
         stay[:, self.restart] = 0
         return np.linalg.solve(np.eye(self.num_stages) - stay, np.ones(self.num_stages))
@@ -108,7 +108,7 @@ class Schedule:
         return float(self.stationary() @ self.steps_until_restart_backwards())
 
     def steps_until_restart_backwards(self) -> NDArray[np.float64]:
-        """As `steps_until_restart`, for the time-reversed stages; counts the step at `z*` itself."""
+        """Mean steps back to the last restart in reversed time, the step at `z*` included."""
         law = self.stationary()
         visited = law > 0
         reversed_matrix = np.zeros_like(self.matrix)
