@@ -1,1 +1,1 @@
-"""Benchmarks: peers run beside us in one run, and ratios are reported. Not part of the test suite."""
+"""Benchmarks: peers run beside us in one run, as ratios. Never part of the test suite."""
