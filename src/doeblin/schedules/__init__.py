@@ -6,3 +6,4 @@ from ._certificate import certify as certify
 from ._certificate import corollary_gap as corollary_gap
 from ._certificate import gamma as gamma
 from ._schedule import Schedule as Schedule
+from ._schedule import checked_epsilon as checked_epsilon

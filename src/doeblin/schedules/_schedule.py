@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-
-# Rows of a stage matrix may miss one by this much: decimal input such as 1/3 is rarely exact.
-_ROW_SUM_TOLERANCE = 1e-9
+from .._stochastic import checked_transitions, invariant_law
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class Schedule:
     restart: int
 
     def __init__(self, matrix: ArrayLike, *, restart: int = 0):
-        checked = _checked_matrix(matrix)
+        checked = checked_transitions(matrix, "stage matrix")
         if not 0 <= restart < len(checked):
             raise InputError(
                 f"restart stage {restart} does not exist: the {len(checked)} stages are numbered "
@@ -87,35 +85,29 @@ class Schedule:
 
     def stationary(self) -> NDArray[np.float64]:
         """The stationary law of the stages."""
-        k = self.num_stages
-        # Replacing one balance equation by normalisation makes the system square and regular: a
-        # schedule has a single recurrent class, since every stage reaches z*.
-        system = np.vstack([(self.matrix.T - np.eye(k))[1:], np.ones(k)])
-        law = np.linalg.solve(system, np.append(np.zeros(k - 1), 1.0))
-        return np.maximum(law, 0) / np.maximum(law, 0).sum()
+        return invariant_law(self.matrix)
 
     def steps_until_restart(self) -> NDArray[np.float64]:
         """Mean steps until the next restart, at least one; from `z*` it is the mean tour length."""
-        stay = self.matrix.copy()
-        stay[:, self.restart] = 0
-        return np.linalg.solve(np.eye(self.num_stages) - stay, np.ones(self.num_stages))
+        away = np.eye(self.num_stages) - self._without_restarts()
+        return np.asarray(np.linalg.solve(away, np.ones(self.num_stages)), dtype=np.float64)
 
     def expected_draw_cost(self) -> float:
         """Mean number of transitions, the restart included, that an exact draw costs.
 
-        It is the mean age of the stationary chain plus one: 1/ε for plain strong Doeblin chains.
+        It is the mean age of the stationary chain plus one, which for a tour of random length L
+        is E[L(L+1)/2] / E[L]: 1/ε for plain strong Doeblin chains.
         """
-        return float(self.stationary() @ self.steps_until_restart_backwards())
+        until = self.steps_until_restart()
+        # Mean visits to each stage in one tour, the restart included.
+        start = np.eye(self.num_stages)[self.restart]
+        visits = np.linalg.solve(np.eye(self.num_stages) - self._without_restarts().T, start)
+        return float(visits @ until / until[self.restart])
 
-    def steps_until_restart_backwards(self) -> NDArray[np.float64]:
-        """Mean steps back to the last restart in reversed time, the step at `z*` included."""
-        law = self.stationary()
-        visited = law > 0
-        reversed_matrix = np.zeros_like(self.matrix)
-        flow = self.matrix * law[:, None]
-        reversed_matrix[visited] = flow.T[visited] / law[visited, None]
-        reversed_matrix[self.restart] = 0
-        return np.linalg.solve(np.eye(self.num_stages) - reversed_matrix, np.ones(self.num_stages))
+    def _without_restarts(self) -> NDArray[np.float64]:
+        stay = self.matrix.copy()
+        stay[:, self.restart] = 0
+        return stay
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -137,33 +129,6 @@ def checked_epsilon(epsilon: float) -> float:
             "step (try 1/T for about T steps between restarts)"
         )
     return value
-
-
-def _checked_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
-    try:
-        checked = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a stage matrix needs numbers in rows of equal length: {error}") from None
-    if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or not len(checked):
-        raise InputError(
-            f"a stage matrix must be square, got shape {checked.shape}; "
-            "matrix[i][j] is the probability of going from stage i to stage j"
-        )
-    bad = ~((checked >= 0) & (checked <= 1 + _ROW_SUM_TOLERANCE))
-    if bad.any():
-        i, j = np.argwhere(bad)[0]
-        raise InputError(f"stage matrix entry [{i}][{j}] = {checked[i, j]:g} is not a probability")
-    sums = checked.sum(axis=1)
-    off = np.abs(sums - 1) > _ROW_SUM_TOLERANCE
-    if off.any():
-        i = int(np.flatnonzero(off)[0])
-        hint = (
-            " (its columns do; transpose it)"
-            if np.allclose(checked.sum(axis=0), 1, atol=_ROW_SUM_TOLERANCE)
-            else ""
-        )
-        raise InputError(f"row {i} of the stage matrix sums to {sums[i]:g} instead of 1{hint}")
-    return checked / sums[:, None]
 
 
 def _check_reaches(matrix: NDArray[np.float64], restart: int) -> None:

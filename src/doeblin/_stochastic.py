@@ -1,0 +1,60 @@
+"""Stochastic matrices and vectors: checked once, here, with messages that name the entry."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import InputError
+
+# Sums may miss one by this much: decimal input such as 1/3 is rarely exact.
+_TOLERANCE = 1e-9
+
+
+def checked_transitions(matrix: ArrayLike, what: str = "transition matrix") -> NDArray[np.float64]:
+    """A fresh row-stochastic copy, or an error that names the offending entry or row."""
+    try:
+        checked = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a {what} needs numbers in rows of equal length: {error}") from None
+    if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or not len(checked):
+        raise InputError(
+            f"a {what} must be square, got shape {checked.shape}; "
+            "entry [i][j] is the probability of going from i to j"
+        )
+    bad = ~((checked >= 0) & (checked <= 1 + _TOLERANCE))
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise InputError(f"{what} entry [{i}][{j}] = {checked[i, j]:g} is not a probability")
+    sums = checked.sum(axis=1)
+    off = np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)
+    if len(off):
+        columns_do = np.allclose(checked.sum(axis=0), 1, atol=_TOLERANCE)
+        hint = " (its columns do; transpose it)" if columns_do else ""
+        raise InputError(f"row {off[0]} of the {what} sums to {sums[off[0]]:g} instead of 1{hint}")
+    return checked / sums[:, None]
+
+
+def checked_law(law: ArrayLike, what: str = "law") -> NDArray[np.float64]:
+    """A fresh probability vector, or an error that names the offending entry."""
+    try:
+        checked = np.array(law, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a {what} needs a list of numbers: {error}") from None
+    if checked.ndim != 1 or not len(checked):
+        raise InputError(f"a {what} must be a vector, got shape {checked.shape}")
+    bad = np.flatnonzero(~((checked >= 0) & (checked <= 1 + _TOLERANCE)))
+    if len(bad):
+        raise InputError(f"{what} entry [{bad[0]}] = {checked[bad[0]]:g} is not a probability")
+    if abs(checked.sum() - 1) > _TOLERANCE:
+        raise InputError(f"the {what} sums to {checked.sum():g} instead of 1")
+    return checked / checked.sum()
+
+
+def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The invariant law of a stochastic matrix with a single recurrent class."""
+    size = len(matrix)
+    # One balance equation is redundant; normalisation takes its place.
+    system = np.vstack([(matrix.T - np.eye(size))[1:], np.ones(size)])
+    law = np.linalg.solve(system, np.append(np.zeros(size - 1), 1.0))
+    return np.maximum(law, 0) / np.maximum(law, 0).sum()

@@ -1,0 +1,113 @@
+"""Restarts and kernels: the two parts every chain is made of."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, Literal
+
+import equinox as eqx
+from jaxtyping import Array, Bool
+
+from .._custom_types import Input, RandomKey, Scalar, State
+from .._errors import UnsupportedError
+
+Capability = Literal["log_prob", "log_target", "reverse", "support", "sample_block"]
+
+
+class _Capable(eqx.Module):
+    """Some methods are optional, because mathematics does not always give them."""
+
+    def supports(self, capability: Capability) -> bool:
+        """Whether the method of that name is there to be called."""
+        for cls in type(self).__mro__:
+            if capability in vars(cls):
+                return not getattr(vars(cls)[capability], "_is_missing", False)
+        return False
+
+
+def _missing(remedy: str):
+    """Marks an optional method that a class did not give; calling it says what would help."""
+
+    def mark(method):
+        def refuse(self, *args: Any, **kwargs: Any):
+            raise UnsupportedError(f"{type(self).__name__} has no `{method.__name__}`: {remedy}")
+
+        refuse.__name__ = method.__name__
+        refuse.__doc__ = method.__doc__
+        refuse._is_missing = True  # pyright: ignore[reportFunctionMemberAccess]
+        return refuse
+
+    return mark
+
+
+class AbstractRestart(_Capable):
+    """A simple, tractable model `u(y | x)` to restart from.
+
+    Give `sample` and `log_prob`; both take one state, so that users may `vmap`.
+    """
+
+    @abc.abstractmethod
+    def sample(self, key: RandomKey, x: Input = None) -> State:
+        """One draw from `u(· | x)`."""
+
+    @abc.abstractmethod
+    def log_prob(self, state: State, x: Input = None) -> Scalar:
+        """log u(state | x), normalised."""
+
+    @_missing("block kernels need a restart that can redraw a part of the state given the rest")
+    def sample_block(self, key: RandomKey, state: State, block: Any, x: Input = None) -> State:
+        """Redraw the part of `state` named by `block` from `u`, given the rest of it."""
+        ...
+
+
+class AbstractKernel(_Capable):
+    """A Markov kernel `A(y' | y, x)`.
+
+    Only `sample` is required. What else a kernel gives, mathematics permitting:
+
+    - `log_prob(new, old, x)`: the log-probability of a transition;
+    - `log_target(state, x)`: an unnormalised log-density that the kernel leaves invariant;
+    - `reverse()`: the time reversal with respect to that target (itself, if reversible);
+    - `support(state, x)`: the states that a step can reach.
+
+    `supports("log_prob")` tells whether a method is there.
+    """
+
+    @abc.abstractmethod
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        """One step from `state`."""
+
+    @_missing("its transition probabilities are sums that cannot be enumerated")
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        """log A(new | old, x)."""
+        ...
+
+    @_missing("it is not known to leave any density invariant; give it one, or use another kernel")
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        """log π̂(state | x), up to a constant that may depend on x alone."""
+        ...
+
+    @_missing("its time reversal is unknown; subclass AbstractReversibleKernel if it is its own")
+    def reverse(self) -> AbstractKernel:
+        """The kernel A* with π(y) A(y' | y) = π(y') A*(y | y')."""
+        ...
+
+    @_missing("the states that it can reach cannot be enumerated")
+    def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
+        """States stacked along a new leading axis, and a mask of which of them count.
+
+        Entry 0 is the state itself; among those that count, every state reachable in one step
+        occurs once.
+        """
+        ...
+
+
+class AbstractReversibleKernel(AbstractKernel):
+    """A kernel in detailed balance with its target; its time reversal is itself."""
+
+    @abc.abstractmethod
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        """log π̂(state | x), up to a constant that may depend on x alone."""
+
+    def reverse(self) -> AbstractKernel:
+        return self

@@ -1,0 +1,102 @@
+"""The block kernel: redraw a part of the state from the restart, several times, and pick one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool
+
+from .._custom_types import Input, RandomKey, Scalar, State
+from .._errors import InputError
+from ._base import AbstractRestart, AbstractReversibleKernel
+from ._sites import LogDensity, checked_logits, checked_scalar
+
+ChooseBlock = Callable[[RandomKey], Any]
+
+
+class BlockKernel(AbstractReversibleKernel):
+    """Iterated sampling importance resampling (i-SIR) of a random block of the state.
+
+    Draws `num_proposals` versions of a block from the restart given the rest, weighs them and the
+    present state by π̂(y)/u(y), and picks one. The kernel is reversible with respect to π̂
+    (Andrieu, Lee & Vihola, "Uniform ergodicity of the iterated conditional SMC", 2018).
+
+    `choose_block(key)` names the block in the restart's own terms and must not look at the state;
+    without it the whole state is redrawn.
+    """
+
+    restart: AbstractRestart
+    log_density: LogDensity
+    num_proposals: int = eqx.field(static=True)
+    choose_block: ChooseBlock | None
+
+    def __init__(
+        self,
+        restart: AbstractRestart,
+        log_density: LogDensity,
+        *,
+        num_proposals: int = 8,
+        choose_block: ChooseBlock | None = None,
+    ):
+        if num_proposals < 1:
+            raise InputError(f"num_proposals = {num_proposals} must be at least 1")
+        if choose_block is not None and not restart.supports("sample_block"):
+            raise InputError(
+                f"{type(restart).__name__} cannot redraw a block: give it `sample_block`, or leave "
+                "`choose_block` out to redraw whole states"
+            )
+        self.restart = restart
+        self.log_density = log_density
+        self.num_proposals = num_proposals
+        self.choose_block = choose_block
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        block_key, draw_key, pick_key = jax.random.split(key, 3)
+        keys = jax.random.split(draw_key, self.num_proposals)
+        if self.choose_block is None:
+            drawn = jax.vmap(lambda key: self.restart.sample(key, x))(keys)
+        else:
+            block = self.choose_block(block_key)
+            drawn = jax.vmap(lambda key: self.restart.sample_block(key, state, block, x))(keys)
+        candidates = jax.tree.map(
+            lambda one, more: jnp.concatenate([one[None], more.astype(one.dtype)]), state, drawn
+        )
+        weights = jax.vmap(self._log_weight, in_axes=(0, None))(candidates, x)
+        picked = jax.random.categorical(pick_key, checked_logits(weights))
+        return jax.tree.map(lambda leaf: leaf[picked], candidates)
+
+    def _log_weight(self, state: State, x: Input) -> Scalar:
+        log_target = self.log_target(state, x)
+        # A state without mass under π̂ weighs nothing, even where u has no mass either.
+        return jnp.where(
+            jnp.isneginf(log_target), -jnp.inf, log_target - self.restart.log_prob(state, x)
+        )
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return checked_scalar(self.log_density(state, x))
+
+
+class RandomSites(eqx.Module):
+    """Blocks for site restarts: each site joins with a given probability."""
+
+    shape: tuple[int, ...] = eqx.field(static=True)
+    probability: float = eqx.field(static=True, default=0.5)
+
+    def __call__(self, key: RandomKey) -> Bool[Array, "..."]:
+        return jax.random.bernoulli(key, self.probability, self.shape)
+
+
+class PrefixOrSuffix(eqx.Module):
+    """Blocks for sequences of `length` sites: everything up to, or from, a random place."""
+
+    length: int = eqx.field(static=True)
+
+    def __call__(self, key: RandomKey) -> Bool[Array, " length"]:
+        side_key, place_key = jax.random.split(key)
+        size = jax.random.randint(place_key, (), 1, self.length + 1)
+        prefix = jnp.arange(self.length) < size
+        return jnp.where(jax.random.bernoulli(side_key), prefix, prefix[::-1])

@@ -1,0 +1,226 @@
+"""Kernels made of kernels. What the parts give is kept wherever mathematics allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from .._custom_types import Input, RandomKey, Scalar, State
+from .._errors import InputError, UnsupportedError
+from ._base import AbstractKernel, Capability
+from ._finite import FiniteKernel, check_same_size
+
+
+def mixture(kernels: Sequence[AbstractKernel], weights: Any = None) -> AbstractKernel:
+    """At each step one of the kernels, at random: A = Σ_i w_i A_i.
+
+    Keeps `log_prob` if all parts have it; keeps the target and the time reversal (so
+    reversibility) if all parts have the same target. Finite matrices give a finite matrix.
+    """
+    parts = _checked(kernels)
+    if weights is None:
+        weights = np.full(len(parts), 1 / len(parts))
+    weights = jnp.asarray(weights, dtype=float)
+    if weights.shape != (len(parts),):
+        raise InputError(
+            f"{len(parts)} kernels need {len(parts)} weights, got shape {weights.shape}"
+        )
+    if not isinstance(weights, Tracer):
+        low, total = float(weights.min()), float(weights.sum())
+        if low < 0 or abs(total - 1) > 1e-5:
+            raise InputError(
+                f"weights {np.asarray(weights).tolist()} must be probabilities that sum to one"
+            )
+    finite = [part for part in parts if isinstance(part, FiniteKernel)]
+    if len(finite) == len(parts):
+        check_same_size(finite)
+        return FiniteKernel(
+            jnp.log(sum(w * k.matrix for w, k in zip(weights, finite, strict=True)))
+        )
+    return Mixture(tuple(parts), jnp.log(weights), _same_target(parts))
+
+
+def cycle(kernels: Sequence[AbstractKernel]) -> AbstractKernel:
+    """All kernels in turn, the first one first, as one step.
+
+    Keeps the target if all parts have the same one. Its time reversal is the cycle of the reversed
+    parts in reversed order, so a cycle is not reversible in general, nor is its `log_prob` (a sum
+    over all states in between) available, except for finite matrices.
+    """
+    parts = _checked(kernels)
+    if len(parts) == 1:
+        return parts[0]
+    finite = [part for part in parts if isinstance(part, FiniteKernel)]
+    if len(finite) == len(parts):
+        check_same_size(finite)
+        product = finite[0].matrix
+        for kernel in finite[1:]:
+            product = product @ kernel.matrix
+        return FiniteKernel(jnp.log(product))
+    return Cycle(tuple(parts), _same_target(parts))
+
+
+def repeat(kernel: AbstractKernel, times: int) -> AbstractKernel:
+    """The same kernel several times as one step. Keeps the target and the time reversal."""
+    if times < 1:
+        raise InputError(f"times = {times} must be at least 1")
+    if times == 1:
+        return kernel
+    if isinstance(kernel, FiniteKernel):
+        return FiniteKernel(jnp.log(jnp.linalg.matrix_power(kernel.matrix, times)))
+    return Repeat(kernel, times)
+
+
+class Mixture(AbstractKernel):
+    kernels: tuple[AbstractKernel, ...]
+    log_weights: Float[Array, " kernels"]
+    same_target: bool = eqx.field(static=True)
+
+    def supports(self, capability: Capability) -> bool:
+        if capability == "log_prob":
+            return all(kernel.supports("log_prob") for kernel in self.kernels)
+        return _supports(capability, self.kernels, self.same_target)
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        choice_key, step_key = jax.random.split(key)
+        choice = jax.random.categorical(choice_key, self.log_weights)
+        steps = [lambda kernel=kernel: kernel.sample(step_key, state, x) for kernel in self.kernels]
+        return jax.lax.switch(choice, steps)
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        _demand("log_prob", "a mixture", self.kernels)
+        log_probs = jnp.stack([kernel.log_prob(new, old, x) for kernel in self.kernels])
+        return jax.nn.logsumexp(log_probs + self.log_weights)
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        _demand("log_target", "a mixture", self.kernels, self.same_target)
+        return self.kernels[0].log_target(state, x)
+
+    def reverse(self) -> Mixture:
+        _demand("reverse", "a mixture", self.kernels, self.same_target)
+        reversed_parts = tuple(kernel.reverse() for kernel in self.kernels)
+        return Mixture(reversed_parts, self.log_weights, True)
+
+
+class Cycle(AbstractKernel):
+    kernels: tuple[AbstractKernel, ...]
+    same_target: bool = eqx.field(static=True)
+
+    def supports(self, capability: Capability) -> bool:
+        return _supports(capability, self.kernels, self.same_target)
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        for kernel, step_key in zip(
+            self.kernels, jax.random.split(key, len(self.kernels)), strict=True
+        ):
+            state = kernel.sample(step_key, state, x)
+        return state
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        _demand("log_target", "a cycle", self.kernels, self.same_target)
+        return self.kernels[0].log_target(state, x)
+
+    def reverse(self) -> Cycle:
+        _demand("reverse", "a cycle", self.kernels, self.same_target)
+        return Cycle(tuple(kernel.reverse() for kernel in reversed(self.kernels)), True)
+
+
+class Repeat(AbstractKernel):
+    kernel: AbstractKernel
+    times: int = eqx.field(static=True)
+
+    def supports(self, capability: Capability) -> bool:
+        return _supports(capability, (self.kernel,), True)
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        def step(state: State, key: RandomKey) -> tuple[State, None]:
+            return self.kernel.sample(key, state, x), None
+
+        return jax.lax.scan(step, state, jax.random.split(key, self.times))[0]
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return self.kernel.log_target(state, x)
+
+    def reverse(self) -> Repeat:
+        return Repeat(self.kernel.reverse(), self.times)
+
+
+def _checked(kernels: Sequence[AbstractKernel]) -> list[AbstractKernel]:
+    parts = list(kernels)
+    if not parts:
+        raise InputError("there must be at least one kernel to combine")
+    for part in parts:
+        if not isinstance(part, AbstractKernel):
+            raise InputError(
+                f"{part!r} is not a kernel; wrap a function with FunctionKernel, a restart with "
+                "Independent"
+            )
+    return parts
+
+
+def _supports(
+    capability: Capability, kernels: tuple[AbstractKernel, ...], same_target: bool
+) -> bool:
+    if capability in ("log_target", "reverse"):
+        return same_target and all(kernel.supports(capability) for kernel in kernels)
+    return False
+
+
+def _demand(
+    capability: Capability, what: str, kernels: tuple[AbstractKernel, ...], same_target: bool = True
+) -> None:
+    for i, kernel in enumerate(kernels):
+        if not kernel.supports(capability):
+            raise UnsupportedError(
+                f"{what} has `{capability}` only if all parts have; part {i}, "
+                f"{type(kernel).__name__}, has not"
+            )
+    if not same_target:
+        raise UnsupportedError(
+            f"{what} has `{capability}` only if all parts leave the same density invariant; build "
+            "them on one log-density object"
+        )
+
+
+def _same_target(kernels: Sequence[AbstractKernel]) -> bool:
+    """Whether all kernels are known to have one target: their log-densities are the same object,
+    or equal trees of the same parameters."""
+    densities = [_density(kernel) for kernel in kernels]
+    return densities[0] is not None and all(
+        _same_tree(densities[0], density) for density in densities[1:]
+    )
+
+
+def _density(kernel: AbstractKernel) -> Any:
+    inner = kernel
+    while isinstance(inner, Repeat):
+        inner = inner.kernel
+    if isinstance(inner, Mixture | Cycle):
+        return _density(inner.kernels[0]) if inner.same_target else None
+    inner = getattr(inner, "gibbs", inner)
+    return getattr(inner, "log_density", None)
+
+
+def _same_tree(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    leaves_a, structure_a = jax.tree.flatten(a)
+    leaves_b, structure_b = jax.tree.flatten(b)
+    if structure_a != structure_b:
+        return False
+    return all(_same_leaf(p, q) for p, q in zip(leaves_a, leaves_b, strict=True))
+
+
+def _same_leaf(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, Tracer) or isinstance(b, Tracer):
+        return False
+    return bool(eqx.is_array_like(a) and eqx.is_array_like(b) and np.array_equal(a, b))

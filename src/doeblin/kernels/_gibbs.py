@@ -1,0 +1,134 @@
+"""Gibbs sampling of discrete sites from a user's log-density."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from .._custom_types import Count, Input, RandomKey, Scalar, State
+from .._errors import InputError
+from ._base import AbstractKernel, AbstractReversibleKernel
+from ._sites import LogDensity, Sites, checked_logits, checked_scalar
+
+Conditional = Callable[[State, Count, Input], Float[Array, " values"]]
+
+
+class Gibbs(AbstractReversibleKernel):
+    """Random-scan Gibbs: redraw one site, chosen uniformly, from its conditional.
+
+    All values of the site are scored at once. By default the whole `log_density(state, x)` is
+    evaluated for each value; a model with local structure gives `conditional(state, site, x)`, the
+    log-density of each value of `site` up to a common constant, and pays for one site only.
+    """
+
+    log_density: LogDensity
+    sites: Sites
+    conditional: Conditional | None
+
+    def __init__(
+        self,
+        log_density: LogDensity,
+        num_values: int | Any,
+        *,
+        conditional: Conditional | None = None,
+        where: Callable[[State], Any] | None = None,
+    ):
+        self.log_density = log_density
+        self.sites = Sites(num_values, where)
+        self.conditional = conditional
+
+    def logits(self, state: State, site: Count, x: Input = None) -> Float[Array, " values"]:
+        """Unnormalised log-probabilities of the values of one site given all others."""
+        if self.conditional is not None:
+            scores = self.conditional(state, site, x)
+        else:
+            neighbours = self.sites.neighbours(state, site)
+            scores = jax.vmap(self.log_density, in_axes=(0, None))(neighbours, x)
+        return checked_logits(self.sites.mask(scores, site))
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        site_key, value_key = jax.random.split(key)
+        values = self.sites.get(state)
+        site = jax.random.randint(site_key, (), 0, values.shape[0])
+        value = jax.random.categorical(value_key, self.logits(state, site, x))
+        return self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        before, after = self.sites.get(old), self.sites.get(new)
+        changed = before != after
+        num_sites = before.shape[0]
+
+        def choose(site: Count) -> Scalar:
+            return jax.nn.log_softmax(self.logits(old, site, x))[after[site]]
+
+        # Staying put can happen at every site; a change names its site.
+        log_probs = jax.lax.cond(
+            changed.any(),
+            lambda: choose(jnp.argmax(changed)),
+            lambda: jax.nn.logsumexp(jax.vmap(choose)(jnp.arange(num_sites))),
+        )
+        possible = (changed.sum() <= 1) & self.sites.same_rest(new, old)
+        return jnp.where(possible, log_probs - jnp.log(num_sites), -jnp.inf)
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return checked_scalar(self.log_density(state, x))
+
+    def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
+        return self.sites.neighbourhood(state)
+
+
+class GibbsSweep(AbstractKernel):
+    """Systematic-scan Gibbs: redraw every site once, in order (or in reversed order).
+
+    Its transition probability is exact, since the sites' order makes the path between two states
+    unique. It is not reversible; its time reversal is the sweep in the opposite order.
+    """
+
+    gibbs: Gibbs
+    order: Literal["forward", "backward"] = eqx.field(static=True)
+
+    def __init__(self, gibbs: Gibbs, order: Literal["forward", "backward"] = "forward"):
+        if order not in ("forward", "backward"):
+            raise InputError(f"order = {order!r} must be 'forward' or 'backward'")
+        self.gibbs = gibbs
+        self.order = order
+
+    def _order(self, num_sites: int) -> Int[Array, " sites"]:
+        sites = jnp.arange(num_sites)
+        return sites if self.order == "forward" else sites[::-1]
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        sites = self.gibbs.sites
+        num_sites = sites.get(state).shape[0]
+
+        def redraw(state: State, step: tuple[Count, RandomKey]) -> tuple[State, None]:
+            site, key = step
+            values = sites.get(state)
+            value = jax.random.categorical(key, self.gibbs.logits(state, site, x))
+            return sites.put(state, values.at[site].set(value.astype(values.dtype))), None
+
+        steps = (self._order(num_sites), jax.random.split(key, num_sites))
+        return jax.lax.scan(redraw, state, steps)[0]
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        sites = self.gibbs.sites
+        after = sites.get(new)
+
+        def redraw(state: State, site: Count) -> tuple[State, Scalar]:
+            log_prob = jax.nn.log_softmax(self.gibbs.logits(state, site, x))[after[site]]
+            values = sites.get(state)
+            return sites.put(state, values.at[site].set(after[site])), log_prob
+
+        log_probs = jax.lax.scan(redraw, old, self._order(after.shape[0]))[1]
+        return jnp.where(sites.same_rest(new, old), log_probs.sum(), -jnp.inf)
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return self.gibbs.log_target(state, x)
+
+    def reverse(self) -> GibbsSweep:
+        return GibbsSweep(self.gibbs, "backward" if self.order == "forward" else "forward")

@@ -1,0 +1,201 @@
+"""Metropolis–Hastings with any proposal, and the proposals that come ready-made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from .._custom_types import Input, RandomKey, Scalar, State
+from .._errors import InputError
+from ._base import AbstractKernel, AbstractReversibleKernel, Capability
+from ._sites import LogDensity, Sites, checked_logits, checked_scalar, same_state
+
+
+class Metropolis(AbstractReversibleKernel):
+    """Propose from any kernel, accept with probability min(1, π̂(y')q(y|y') / π̂(y)q(y'|y)).
+
+    The proposal is a kernel with `log_prob`. If it also enumerates its `support`, the probability
+    of staying put can be summed up, and this kernel's own `log_prob` is exact.
+    """
+
+    log_density: LogDensity
+    proposal: AbstractKernel
+
+    def __init__(self, log_density: LogDensity, proposal: AbstractKernel):
+        if not proposal.supports("log_prob"):
+            raise InputError(
+                f"Metropolis needs a proposal with `log_prob`; {type(proposal).__name__} has none"
+            )
+        self.log_density = log_density
+        self.proposal = proposal
+
+    def supports(self, capability: Capability) -> bool:
+        if capability in ("log_prob", "support"):
+            return self.proposal.supports("support")
+        return super().supports(capability)
+
+    def log_accept(self, new: State, old: State, x: Input = None) -> Scalar:
+        """Log-probability of accepting `new` when it was proposed from `old`."""
+        forward = self.log_target(old, x) + self.proposal.log_prob(new, old, x)
+        backward = self.log_target(new, x) + self.proposal.log_prob(old, new, x)
+        # A state of density zero is always left, and never entered.
+        return jnp.where(jnp.isneginf(forward), 0.0, jnp.minimum(backward - forward, 0.0))
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        propose_key, accept_key = jax.random.split(key)
+        proposed = self.proposal.sample(propose_key, state, x)
+        log_uniform = -jax.random.exponential(accept_key)
+        accepted = log_uniform < self.log_accept(proposed, state, x)
+        return jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposed, state)
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        def move(state: State) -> Scalar:
+            return self.proposal.log_prob(state, old, x) + self.log_accept(state, old, x)
+
+        def stay() -> Scalar:
+            states, counts = self.proposal.support(old, x)
+            others = jax.tree.map(lambda leaf: leaf[1:], states)
+            log_moves = jnp.where(counts[1:], jax.vmap(move)(others), -jnp.inf)
+            return jnp.log1p(-jnp.minimum(jnp.exp(jax.nn.logsumexp(log_moves)), 1.0))
+
+        return jax.lax.cond(same_state(new, old), stay, lambda: move(new))
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return checked_scalar(self.log_density(state, x))
+
+    def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
+        return self.proposal.support(state, x)
+
+
+class UniformChange(AbstractKernel):
+    """Proposal: one site, chosen uniformly, takes another of its values, chosen uniformly."""
+
+    sites: Sites
+
+    def __init__(self, num_values: int | Any, *, where: Callable[[State], Any] | None = None):
+        self.sites = Sites(num_values, where)
+
+    def _logits(self, state: State) -> Float[Array, "sites values"]:
+        return change_logits(self.sites, state, jnp.zeros(()))
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        return sample_change(key, self.sites, state, self._logits(state))
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        return log_prob_change(self.sites, new, old, self._logits(old))
+
+    def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
+        return self.sites.neighbourhood(state)
+
+
+class BalancedProposal(AbstractKernel):
+    """Proposal: change one site, weighing every change by g(π̂(y')/π̂(y)) with g balanced.
+
+    `log_ratios(state, x)` gives, or approximates, log π̂(y with y_i = k) - log π̂(y) for all sites i
+    and values k.
+    """
+
+    sites: Sites
+    log_ratios: Callable[[State, Input], Float[Array, "sites values"]]
+    balance: Callable[[Array], Array]
+
+    def _logits(self, state: State, x: Input) -> Float[Array, "sites values"]:
+        return change_logits(self.sites, state, self.balance(self.log_ratios(state, x)))
+
+    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        return sample_change(key, self.sites, state, self._logits(state, x))
+
+    def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
+        return log_prob_change(self.sites, new, old, self._logits(old, x))
+
+    def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
+        return self.sites.neighbourhood(state)
+
+
+class ExactRatios(eqx.Module):
+    """log π̂(y with y_i = k) - log π̂(y) by evaluating the density at every neighbour."""
+
+    log_density: LogDensity
+    sites: Sites
+
+    def __call__(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
+        def score(site: Array) -> Array:
+            neighbours = self.sites.neighbours(state, site)
+            return jax.vmap(self.log_density, in_axes=(0, None))(neighbours, x)
+
+        num_sites = self.sites.get(state).shape[0]
+        return jax.vmap(score)(jnp.arange(num_sites)) - self.log_density(state, x)
+
+
+class TaylorRatios(eqx.Module):
+    """The same to first order, from one gradient: for densities that accept one-hot weights.
+
+    `relaxed(weights, x)` takes an array of shape (sites, values) in place of the state and agrees
+    with the log-density on one-hot rows.
+    """
+
+    relaxed: Callable[[Float[Array, "sites values"], Input], Any]
+    sites: Sites
+
+    def __call__(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
+        values = self.sites.get(state)
+        one_hot = jax.nn.one_hot(values, self.sites.num_values)
+        slope = jax.grad(self.relaxed)(one_hot, x)
+        return slope - jnp.take_along_axis(slope, values[:, None], axis=1)
+
+
+def locally_balanced(
+    log_density: LogDensity,
+    num_values: int | Any,
+    *,
+    relaxed: Callable[[Float[Array, "sites values"], Input], Any] | None = None,
+    balance: Callable[[Array], Array] = jax.nn.log_sigmoid,
+    where: Callable[[State], Any] | None = None,
+) -> Metropolis:
+    """A locally balanced kernel: looks at all single-site changes and prefers the good ones.
+
+    With `relaxed`, a version of the density that accepts one-hot weights, changes are scored by one
+    gradient (Gibbs with gradients); else by evaluating the density at every neighbour. Either way
+    the Metropolis correction makes the target exact. Transition probabilities are exact too; that
+    of staying put costs one scoring for each neighbour.
+
+    `balance` is log g of the log-ratio, with g(t) = t g(1/t): Barker's t/(1+t) by default, or
+    `lambda r: r / 2` for the square root.
+    """
+    sites = Sites(num_values, where)
+    if relaxed is None:
+        ratios: Any = ExactRatios(log_density, sites)
+    else:
+        ratios = TaylorRatios(relaxed, sites)
+    return Metropolis(log_density, BalancedProposal(sites, ratios, balance))
+
+
+def change_logits(sites: Sites, state: State, scores: Array) -> Float[Array, "sites values"]:
+    """Logits over all single-site changes, the present values ruled out."""
+    values = sites.get(state)
+    present = jnp.arange(sites.num_values) == values[:, None]
+    shape = (values.shape[0], sites.num_values)
+    return sites.mask(jnp.where(present, -jnp.inf, jnp.broadcast_to(scores, shape)))
+
+
+def sample_change(
+    key: RandomKey, sites: Sites, state: State, logits: Float[Array, "sites values"]
+) -> State:
+    choice = jax.random.categorical(key, checked_logits(logits.ravel()))
+    values = sites.get(state)
+    site, value = jnp.divmod(choice, sites.num_values)
+    return sites.put(state, values.at[site].set(value.astype(values.dtype)))
+
+
+def log_prob_change(
+    sites: Sites, new: State, old: State, logits: Float[Array, "sites values"]
+) -> Scalar:
+    changed = sites.get(new) != sites.get(old)
+    site = jnp.argmax(changed)
+    log_prob = logits[site, sites.get(new)[site]] - jax.nn.logsumexp(logits)
+    return jnp.where((changed.sum() == 1) & sites.same_rest(new, old), log_prob, -jnp.inf)

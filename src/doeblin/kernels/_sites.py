@@ -1,0 +1,136 @@
+"""Discrete states as sites: the shared ground of the kernels that change some sites at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int
+
+from .._custom_types import Count, Input, Scalar, State
+from .._errors import InputError
+
+LogDensity = Callable[[State, Input], Any]
+"""An unnormalised log-density of one state given the input."""
+
+
+class Sites(eqx.Module):
+    """Which integers of a state are its sites, and how many values each may take.
+
+    Sites are numbered in the order of the flattened state (row-major, leaves in pytree order).
+    `where` picks the part of the state that holds them, as in `equinox.tree_at`.
+    """
+
+    num_values: int = eqx.field(static=True)
+    allowed: Bool[Array, "sites values"] | None
+    where: Callable[[State], Any] | None = eqx.field(static=True)
+
+    def __init__(self, num_values: int | Any, where: Callable[[State], Any] | None = None):
+        counts = jnp.asarray(num_values)
+        if not jnp.issubdtype(counts.dtype, jnp.integer) or counts.ndim > 1 or counts.min() < 1:
+            raise InputError(
+                f"num_values = {num_values!r} must be a positive whole number, or one for each site"
+            )
+        self.num_values = int(counts.max())
+        self.allowed = None if counts.ndim == 0 else jnp.arange(self.num_values) < counts[:, None]
+        self.where = where
+
+    def get(self, state: State) -> Int[Array, " sites"]:
+        """The values of all sites as one vector."""
+        part = state if self.where is None else self.where(state)
+        for leaf in jax.tree.leaves(part):
+            if not jnp.issubdtype(jnp.result_type(leaf), jnp.integer):
+                raise InputError(
+                    f"sites must be integers, but the state has a leaf of type "
+                    f"{jnp.result_type(leaf)}; name the integer part with `where=`"
+                )
+        values = ravel_pytree(part)[0]
+        if self.allowed is not None and values.shape[0] != self.allowed.shape[0]:
+            raise InputError(
+                f"the state has {values.shape[0]} sites, but num_values was given for "
+                f"{self.allowed.shape[0]}"
+            )
+        return values
+
+    def put(self, state: State, values: Int[Array, " sites"]) -> State:
+        """`state` with its sites replaced by `values`."""
+        part = state if self.where is None else self.where(state)
+        replaced = ravel_pytree(part)[1](values)
+        return replaced if self.where is None else eqx.tree_at(self.where, state, replaced)
+
+    def mask(self, logits: Float[Array, "*sites values"], site: Any = slice(None)):
+        """Rule out values that a site does not have."""
+        return logits if self.allowed is None else jnp.where(self.allowed[site], logits, -jnp.inf)
+
+    def neighbours(self, state: State, site: Count) -> State:
+        """The states that differ from `state` at most in `site`, one for each value, stacked."""
+        values = self.get(state)
+        candidates = jnp.arange(self.num_values, dtype=values.dtype)
+        return jax.vmap(lambda value: self.put(state, values.at[site].set(value)))(candidates)
+
+    def neighbourhood(self, state: State) -> tuple[State, Bool[Array, " states"]]:
+        """The state itself, then all that differ from it in one site; and which of them exist.
+
+        Sites with fewer values than others have entries that do not exist: they repeat the state.
+        """
+        values = self.get(state)
+
+        def change(site: Count, shift: Count) -> tuple[State, Bool[Array, ""]]:
+            value = (values[site] + shift) % self.num_values
+            exists = jnp.array(True) if self.allowed is None else self.allowed[site, value]
+            value = jnp.where(exists, value, values[site]).astype(values.dtype)
+            return self.put(state, values.at[site].set(value)), exists
+
+        site, shift = jnp.meshgrid(
+            jnp.arange(values.shape[0]), jnp.arange(1, self.num_values), indexing="ij"
+        )
+        others, exist = jax.vmap(change)(site.ravel(), shift.ravel())
+        states = jax.tree.map(lambda one, more: jnp.concatenate([one[None], more]), state, others)
+        return states, jnp.concatenate([jnp.array([True]), exist])
+
+    def same_rest(self, new: State, old: State) -> Bool[Array, ""]:
+        """Whether everything in the two states but the sites agrees."""
+        restored = self.put(new, self.get(old))
+        return same_state(restored, old)
+
+
+def same_state(a: State, b: State) -> Bool[Array, ""]:
+    """Whether two states are equal, leaf by leaf."""
+    equal = jax.tree.map(lambda p, q: jnp.all(p == q), a, b)
+    return jnp.all(jnp.stack(jax.tree.leaves(equal)))
+
+
+def checked_logits(logits: Array) -> Array:
+    """The logits, or a run-time error if a user's log-density went wrong."""
+    logits = jnp.asarray(logits)
+    logits = eqx.error_if(
+        logits,
+        jnp.isnan(logits).any() | jnp.isposinf(logits).any(),
+        "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
+        "(look for log(0) - log(0), 0 * inf and overflow in it)",
+    )
+    return eqx.error_if(
+        logits,
+        jnp.isneginf(logits).all(axis=-1).any(),
+        "a log-density is -inf for every value of a site, so there is nothing to choose from; "
+        "start the chain (or restart it) in states of positive probability",
+    )
+
+
+def checked_scalar(value: Any) -> Scalar:
+    """A user's log-density value, checked to be one number and not NaN."""
+    value = jnp.asarray(value)
+    if value.shape != ():
+        raise InputError(
+            f"a log-density must return one number for one state, got shape {value.shape}; "
+            "write it for a single state (doeblin vmaps for you)"
+        )
+    return eqx.error_if(
+        value,
+        jnp.isnan(value) | jnp.isposinf(value),
+        "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states",
+    )
