@@ -1,0 +1,107 @@
+"""Regenerative estimates: tours between restarts are independent, so error bars are honest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from scipy.special import stdtrit
+
+from .._errors import InputError
+
+
+class TourSums(NamedTuple):
+    """For each tour: the sum of a function over the states that count, how many count, and length."""
+
+    values: Any
+    weights: Any
+    steps: Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An expectation under π̃, estimated from independent tours by a ratio of means.
+
+    `mean` and `standard_error` have the structure of the function's value.
+    """
+
+    mean: Any
+    standard_error: Any
+    num_tours: int
+    num_steps: int
+
+    def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """Lower and upper ends of the confidence interval (Student's t over tours)."""
+        if not 0 < confidence < 1:
+            raise InputError(f"confidence = {confidence:g} is outside (0, 1)")
+        factor = float(stdtrit(self.num_tours - 1, 0.5 + confidence / 2))
+        low = jax.tree.map(lambda m, s: m - factor * s, self.mean, self.standard_error)
+        high = jax.tree.map(lambda m, s: m + factor * s, self.mean, self.standard_error)
+        return low, high
+
+
+class _Moments:
+    """Streaming means and (co)variances of tour sums Y and weights L, for one leaf of the value.
+
+    Chunks are merged as in Chan, Golub & LeVeque (1983): stable, and constant in memory.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean_y: Any = 0.0
+        self.mean_l = 0.0
+        self.yy: Any = 0.0
+        self.yl: Any = 0.0
+        self.ll = 0.0
+
+    def add(self, values: np.ndarray, weights: np.ndarray) -> None:
+        count = len(weights)
+        mean_y, mean_l = values.mean(axis=0), weights.mean()
+        centred_y = values - mean_y
+        centred_l = (weights - mean_l).reshape((-1,) + (1,) * (values.ndim - 1))
+        shift_y, shift_l = mean_y - self.mean_y, mean_l - self.mean_l
+        total = self.count + count
+        share = self.count * count / total
+        self.yy = self.yy + (centred_y**2).sum(axis=0) + shift_y**2 * share
+        self.yl = self.yl + (centred_y * centred_l).sum(axis=0) + shift_y * shift_l * share
+        self.ll = self.ll + float((centred_l**2).sum()) + shift_l**2 * share
+        self.mean_y = self.mean_y + shift_y * (count / total)
+        self.mean_l = self.mean_l + shift_l * (count / total)
+        self.count = total
+
+    def ratio(self) -> tuple[Any, Any]:
+        """E[Y]/E[L] and its standard error by the delta method."""
+        if self.mean_l == 0:
+            raise InputError(
+                "no tour visited the stages asked for; ask for more tours or other stages"
+            )
+        ratio = self.mean_y / self.mean_l
+        residual = self.yy - 2 * ratio * self.yl + ratio**2 * self.ll
+        variance = np.maximum(residual, 0) / (self.count - 1)
+        return ratio, np.sqrt(variance / self.count) / self.mean_l
+
+
+def estimate_from_tours(
+    sums: Callable[[int, int], TourSums], num_tours: int, chunk: int
+) -> Estimate:
+    """Estimate from `sums(first, count)`, asked for chunk by chunk."""
+    chunk = min(chunk, num_tours)
+    moments: list[_Moments] = []
+    structure: Any = None
+    num_steps = 0
+    for number in range(math.ceil(num_tours / chunk)):
+        first = number * chunk
+        tours = jax.tree.map(np.asarray, sums(first, min(chunk, num_tours - first)))
+        leaves, structure = jax.tree.flatten(tours.values)
+        moments = moments or [_Moments() for _ in leaves]
+        for leaf, moment in zip(leaves, moments, strict=True):
+            moment.add(leaf.astype(np.float64), tours.weights.astype(np.float64))
+        num_steps += int(tours.steps.sum())
+    ratios = [moment.ratio() for moment in moments]
+    mean = jax.tree.unflatten(structure, [ratio for ratio, _ in ratios])
+    standard_error = jax.tree.unflatten(structure, [error for _, error in ratios])
+    return Estimate(mean, standard_error, num_tours, num_steps)
