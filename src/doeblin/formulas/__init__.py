@@ -1,0 +1,1 @@
+"""Formulas from examples: a DNF of linear inequalities found by staged chains."""
