@@ -16,9 +16,9 @@ from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
 from ..kernels import AbstractKernel, AbstractRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
-from ._packing import walk_packed
+from ._plain import plain_errors
 from ._regeneration import Estimate, TourSums, estimate_from_tours
-from ._walk import draw_walk, tour_walk
+from ._tours import check_shapes, exact_draws, tour_sums
 
 
 class Position(NamedTuple):
@@ -44,7 +44,8 @@ class Draws(NamedTuple):
 
 
 class Chain(eqx.Module):
-    """A staged strong Doeblin chain; made by [`doeblin`][doeblin.doeblin] or [`staged`][doeblin.staged].
+    """A staged strong Doeblin chain, as [`doeblin`][doeblin.chains.doeblin] and
+    [`staged`][doeblin.chains.staged] make it.
 
     One step draws the next stage from `stage_matrix`, then moves the state by that stage's kernel;
     the restart stage draws a fresh state from `restart`. The stationary law π̃ *is* the model.
@@ -89,7 +90,6 @@ class Chain(eqx.Module):
             position.tour + restarted,
         )
 
-    @eqx.filter_jit
     def run(
         self, key: RandomKey, num_steps: int, x: Input = None, *, start: Position | None = None
     ) -> Position:
@@ -98,15 +98,10 @@ class Chain(eqx.Module):
         Runs from a fresh restart unless `start` is given. For many chains or inputs, `jax.vmap`
         over keys and inputs.
         """
-        _check_shapes(self, x)
-        init_key, run_key = jax.random.split(key)
-        first = self.init(init_key, x) if start is None else start
-
-        def step(position: Position, key: RandomKey) -> tuple[Position, Position]:
-            following = self.step(key, position, x)
-            return following, following
-
-        return jax.lax.scan(step, first, jax.random.split(run_key, num_steps))[1]
+        if num_steps < 1:
+            raise InputError(f"num_steps = {num_steps} must be at least 1")
+        with plain_errors():
+            return _run(self, key, num_steps, x, start)
 
     def draw(
         self, key: RandomKey, num_draws: int, x: Input = None, *, lanes: int | None = None
@@ -117,33 +112,28 @@ class Chain(eqx.Module):
         depend on how many.
         """
         xs = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], x)
-        draws = self.draw_each(key, num_draws, xs, num_inputs=1, lanes=lanes)
-        drop = jax.tree.map(lambda leaf: leaf[0], (draws.state, draws.stage, draws.age))
-        return Draws(*drop, draws.useful)
+        draws = self._draw(key, num_draws, xs, 1, lanes)
+        return jax.tree.map(lambda leaf: leaf[0] if leaf.ndim else leaf, draws)
 
     def draw_each(
-        self,
-        key: RandomKey,
-        num_draws: int,
-        xs: Input,
-        *,
-        num_inputs: int | None = None,
-        lanes: int | None = None,
+        self, key: RandomKey, num_draws: int, xs: Input, *, lanes: int | None = None
     ) -> Draws:
-        """`num_draws` exact draws for each input in `xs` (a leading axis); all tours share the lanes."""
-        if num_draws < 1:
-            raise InputError(f"num_draws = {num_draws} must be at least 1")
-        sizes = {jnp.shape(leaf)[0] for leaf in jax.tree.leaves(xs)} | (
-            {num_inputs} if num_inputs else set()
-        )
+        """`num_draws` exact draws for each input in `xs` (a leading axis). All share the lanes."""
+        sizes = {jnp.shape(leaf)[0] for leaf in jax.tree.leaves(xs)}
         if len(sizes) != 1:
             raise InputError(
-                f"the inputs have leading axes of lengths {sorted(sizes)}; they must agree"
+                f"the leaves of xs need one leading axis in common, got lengths {sorted(sizes)}"
             )
-        count = sizes.pop()
-        lanes = _checked_lanes(lanes, num_draws * count)
-        state, stage, age, useful = _draw_each(self, key, xs, num_draws, count, lanes)
-        return Draws(state, stage, age, useful)
+        return self._draw(key, num_draws, xs, sizes.pop(), lanes)
+
+    def _draw(
+        self, key: RandomKey, num_draws: int, xs: Input, num_inputs: int, lanes: int | None
+    ) -> Draws:
+        if num_draws < 1:
+            raise InputError(f"num_draws = {num_draws} must be at least 1")
+        lanes = _checked_lanes(lanes, num_draws * num_inputs)
+        with plain_errors():
+            return Draws(*exact_draws(self, key, xs, num_draws, num_inputs, lanes))
 
     def estimate(
         self,
@@ -178,11 +168,12 @@ class Chain(eqx.Module):
 
         def sums(first: int, count: int) -> TourSums:
             tours = first + jnp.arange(count)
-            return _tour_sums(
+            return tour_sums(
                 self, key, tours, function, x, jnp.asarray(wanted), _checked_lanes(lanes, count)
             )
 
-        return estimate_from_tours(sums, num_tours, chunk)
+        with plain_errors():
+            return estimate_from_tours(sums, num_tours, chunk)
 
 
 def doeblin(kernel: AbstractKernel, restart: AbstractRestart, epsilon: Any) -> Chain:
@@ -221,73 +212,18 @@ def staged(
 
 
 @eqx.filter_jit
-def _draw_each(chain: Chain, key: RandomKey, xs: Input, num_draws: int, count: int, lanes: int):
-    x = jax.tree.map(lambda leaf: leaf[0], xs)
-    _check_shapes(chain, x)
-    # One key a draw, from its own input's key: the draws of an input do not depend on the others.
-    keys = jax.vmap(
-        lambda i: jax.random.split(jax.random.fold_in(key, i), num_draws)
-    )(jnp.arange(count)).ravel()
-    keys, start_keys = keys, jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
+def _run(
+    chain: Chain, key: RandomKey, num_steps: int, x: Input, start: Position | None
+) -> Position:
+    check_shapes(chain, x)
+    init_key, run_key = jax.random.split(key)
+    first = chain.init(init_key, x) if start is None else start
 
-    def input_of(tour: Count) -> Input:
-        return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
+    def step(position: Position, key: RandomKey) -> tuple[Position, Position]:
+        following = chain.step(key, position, x)
+        return following, following
 
-    tours = jnp.arange(num_draws * count)
-    start = jax.vmap(lambda key, tour: chain.restart.sample(key, input_of(tour)))(start_keys, tours)
-    stages, kernels = _moving_stages(chain)
-
-    def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
-        x = input_of(tour)
-        return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-
-    walk = draw_walk(chain.stage_matrix, chain.restart_stage)
-    packed = walk_packed(keys, walk, start, advance, lanes=lanes)
-    stage = jnp.where(packed.stage < 0, chain.restart_stage, jnp.asarray(stages)[packed.stage])
-    shape = (count, num_draws)
-    state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), packed.cargo)
-    return state, stage.reshape(shape), packed.steps.reshape(shape), packed.useful
-
-
-@eqx.filter_jit
-def _tour_sums(
-    chain: Chain,
-    key: RandomKey,
-    tours: Int[Array, " tours"],
-    function: Callable[[State], Any],
-    x: Input,
-    wanted: Array,
-    lanes: int,
-) -> TourSums:
-    _check_shapes(chain, x)
-    keys = jax.vmap(lambda tour: jax.random.fold_in(key, tour))(tours)
-    start_keys = jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
-    stages, kernels = _moving_stages(chain)
-
-    def visit(state: State, stage: Any) -> tuple[Any, Array]:
-        weight = wanted[stage].astype(float)
-        return jax.tree.map(lambda value: weight * jnp.asarray(value), function(state)), weight
-
-    def begin(key: RandomKey):
-        state = chain.restart.sample(key, x)
-        return state, visit(state, chain.restart_stage)
-
-    def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
-        state, sums = cargo
-        state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-        sums = jax.tree.map(jnp.add, sums, visit(state, jnp.asarray(stages)[stage]))
-        return state, sums
-
-    walk = tour_walk(chain.stage_matrix, chain.restart_stage)
-    packed = walk_packed(keys, walk, jax.vmap(begin)(start_keys), advance, lanes=lanes)
-    values, weights = packed.cargo[1]
-    return TourSums(values, weights, packed.steps + 1)
-
-
-def _moving_stages(chain: Chain) -> tuple[np.ndarray, list[AbstractKernel]]:
-    """The stages other than z*, in the order in which walks number them, and their kernels."""
-    stages = np.delete(np.arange(len(chain.kernels)), chain.restart_stage)
-    return stages, [kernel for kernel in chain.kernels if kernel is not None]
+    return jax.lax.scan(step, first, jax.random.split(run_key, num_steps))[1]
 
 
 def _checked_lanes(lanes: int | None, num_tours: int) -> int:
@@ -308,24 +244,3 @@ def _check_parts(kernels: Sequence[Any], restart: Any) -> None:
                 f"{kernel!r} is not a kernel; subclass AbstractKernel or wrap a function with "
                 "FunctionKernel"
             )
-
-
-def _check_shapes(chain: Chain, x: Input) -> None:
-    """Kernels must return states like the restart's; told before any step is run."""
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    start = eqx.filter_eval_shape(chain.restart.sample, key, x)
-    for stage, kernel in enumerate(chain.kernels):
-        if kernel is None:
-            continue
-        moved = eqx.filter_eval_shape(kernel.sample, key, start, x)
-        if jax.tree.structure(moved) != jax.tree.structure(start):
-            raise InputError(
-                f"the kernel of stage {stage} returns states of structure "
-                f"{jax.tree.structure(moved)}, but the restart draws {jax.tree.structure(start)}"
-            )
-        for new, old in zip(jax.tree.leaves(moved), jax.tree.leaves(start), strict=True):
-            if (new.shape, new.dtype) != (old.shape, old.dtype):
-                raise InputError(
-                    f"the kernel of stage {stage} turns a state leaf of shape {old.shape} and type "
-                    f"{old.dtype} into one of shape {new.shape} and type {new.dtype}; they must match"
-                )

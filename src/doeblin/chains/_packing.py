@@ -1,8 +1,9 @@
 """Many tours at once without idle lanes: lengths first, then the longest tours first.
 
-A vmapped loop would run every lane as long as the longest tour. The length of a tour does not depend
-on the states it visits, so all lengths are drawn beforehand, and a lane that finishes one tour takes
-up the next. What a tour does depends on its own key only: the number of lanes does not matter.
+A vmapped loop would run every lane as long as the longest tour. The length of a tour does not
+depend on the states it visits, so all lengths are drawn beforehand, and a lane that finishes one
+tour takes up the next. What a tour does depends on its own key only: the number of lanes does not
+matter.
 """
 
 from __future__ import annotations
@@ -62,16 +63,19 @@ def walk_packed(
         """A lane at the start of the tour at a position of the queue (idle past its end)."""
         tour = jnp.where(position < num_moving, order[position % num_tours], num_tours)
         cargo = jax.tree.map(lambda leaf: leaf[tour % num_tours], start)
-        first = walk.segment(walk_keys[tour % num_tours], jnp.array(0), jnp.array(0))
-        return _Lane(tour, cargo, first.stage, jnp.array(0), first.steps, jnp.array(0))
+        zero = jnp.array(0)
+        if walk.num_stages == 1:  # A single stage needs no segments: the length says it all.
+            return _Lane(tour, cargo, zero, zero, zero, zero)
+        first = walk.segment(walk_keys[tour % num_tours], zero, zero)
+        return _Lane(tour, cargo, first.stage, zero, first.steps, zero)
 
     def move(lane: _Lane) -> _Lane:
         tour = lane.tour % num_tours
         key = jax.random.fold_in(step_keys[tour], lane.step)
         cargo = advance(key, lane.cargo, lane.stage, tour)
-        left = lane.left_in_segment - 1
         if walk.num_stages == 1:
-            return lane._replace(cargo=cargo, left_in_segment=left, step=lane.step + 1)
+            return lane._replace(cargo=cargo, step=lane.step + 1)
+        left = lane.left_in_segment - 1
         following = walk.segment(walk_keys[tour], lane.segment + 1, lane.stage)
         over = (left == 0) & (following.stage < walk.num_stages)
         return lane._replace(

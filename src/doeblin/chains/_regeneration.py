@@ -15,7 +15,7 @@ from .._errors import InputError
 
 
 class TourSums(NamedTuple):
-    """For each tour: the sum of a function over the states that count, how many count, and length."""
+    """For each tour: the function's sum over the states that count, how many do, the length."""
 
     values: Any
     weights: Any

@@ -4,8 +4,8 @@ Two walks matter. A *tour* follows the stage matrix from the restart stage z* un
 restart again. An *exact draw* is the same walk, tilted so that it ends at a stationary moment: with
 τ(z) the expected number of steps until the next restart (the present step counted), a walk that
 stops at stage z with probability 1/τ(z), and otherwise moves to z' ≠ z* with probability
-C[z, z'] τ(z') / (τ(z) - 1), visits every path with its stationary probability of being the path since
-the last restart. For plain strong Doeblin chains both are Geometric(ε).
+C[z, z'] τ(z') / (τ(z) - 1), takes every path with its stationary probability of being the path
+since the last restart. For plain strong Doeblin chains both lengths are Geometric(ε).
 """
 
 from __future__ import annotations

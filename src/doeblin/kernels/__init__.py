@@ -24,3 +24,4 @@ from ._restarts import FunctionKernel as FunctionKernel
 from ._restarts import FunctionRestart as FunctionRestart
 from ._restarts import Independent as Independent
 from ._restarts import IndependentSites as IndependentSites
+from ._sites import LogDensity as LogDensity

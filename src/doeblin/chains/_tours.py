@@ -1,0 +1,118 @@
+"""Tours of a chain, walked in packed lanes: for exact draws and for regenerative estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from .._custom_types import Count, Input, RandomKey, State
+from .._errors import InputError
+from ..kernels import AbstractKernel
+from ._packing import walk_packed
+from ._regeneration import TourSums
+from ._walk import draw_walk, tour_walk
+
+if TYPE_CHECKING:
+    from ._chain import Chain
+
+
+@eqx.filter_jit
+def exact_draws(
+    chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: int
+) -> tuple[State, Array, Array, Array]:
+    """States, stages, ages (each with axes inputs, draws) and the useful fraction of lane-steps."""
+    x = jax.tree.map(lambda leaf: leaf[0], xs)
+    check_shapes(chain, x)
+    # One key a draw, from its own input's key: the draws of an input do not depend on the others.
+    keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(key, i), num_draws))(
+        jnp.arange(num_inputs)
+    ).ravel()
+    start_keys = jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
+
+    def input_of(tour: Count) -> Input:
+        return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
+
+    tours = jnp.arange(num_draws * num_inputs)
+    start = jax.vmap(lambda key, tour: chain.restart.sample(key, input_of(tour)))(start_keys, tours)
+    stages, kernels = _moving_stages(chain)
+
+    def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
+        x = input_of(tour)
+        return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
+
+    walk = draw_walk(chain.stage_matrix, chain.restart_stage)
+    packed = walk_packed(keys, walk, start, advance, lanes=lanes)
+    stage = jnp.where(packed.stage < 0, chain.restart_stage, jnp.asarray(stages)[packed.stage])
+    shape = (num_inputs, num_draws)
+    state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), packed.cargo)
+    return state, stage.reshape(shape), packed.steps.reshape(shape), packed.useful
+
+
+@eqx.filter_jit
+def tour_sums(
+    chain: Chain,
+    key: RandomKey,
+    tours: Int[Array, " tours"],
+    function: Callable[[State], Any],
+    x: Input,
+    wanted: Array,
+    lanes: int,
+) -> TourSums:
+    """Sums of a function over the tours of the given numbers, counting the wanted stages only."""
+    check_shapes(chain, x)
+    keys = jax.vmap(lambda tour: jax.random.fold_in(key, tour))(tours)
+    start_keys = jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
+    stages, kernels = _moving_stages(chain)
+
+    def visit(state: State, stage: Any) -> tuple[Any, Array]:
+        weight = wanted[stage].astype(float)
+        return jax.tree.map(lambda value: weight * jnp.asarray(value), function(state)), weight
+
+    def begin(key: RandomKey):
+        state = chain.restart.sample(key, x)
+        return state, visit(state, chain.restart_stage)
+
+    def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
+        state, sums = cargo
+        state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
+        sums = jax.tree.map(jnp.add, sums, visit(state, jnp.asarray(stages)[stage]))
+        return state, sums
+
+    walk = tour_walk(chain.stage_matrix, chain.restart_stage)
+    packed = walk_packed(keys, walk, jax.vmap(begin)(start_keys), advance, lanes=lanes)
+    values, weights = packed.cargo[1]
+    return TourSums(values, weights, packed.steps + 1)
+
+
+def _moving_stages(chain: Chain) -> tuple[np.ndarray, list[AbstractKernel]]:
+    """The stages other than z*, in the order in which walks number them, and their kernels."""
+    stages = np.delete(np.arange(len(chain.kernels)), chain.restart_stage)
+    return stages, [kernel for kernel in chain.kernels if kernel is not None]
+
+
+def check_shapes(chain: Chain, x: Input) -> None:
+    """Kernels must return states like the restart's; told before any step is run."""
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    start = eqx.filter_eval_shape(chain.restart.sample, key, x)
+    for stage, kernel in enumerate(chain.kernels):
+        if kernel is None:
+            continue
+        moved = eqx.filter_eval_shape(kernel.sample, key, start, x)
+        if jax.tree.structure(moved) != jax.tree.structure(start):
+            raise InputError(
+                f"the kernel of stage {stage} returns states of structure "
+                f"{jax.tree.structure(moved)}, but the restart draws {jax.tree.structure(start)}"
+            )
+        for new, old in zip(jax.tree.leaves(moved), jax.tree.leaves(start), strict=True):
+            if (new.shape, new.dtype) != (old.shape, old.dtype):
+                raise InputError(
+                    f"the kernel of stage {stage} turns a leaf of the state of shape {old.shape} "
+                    f"and type {old.dtype} into one of shape {new.shape} and type {new.dtype}; "
+                    "they must match"
+                )
