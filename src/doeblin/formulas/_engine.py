@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from . import _kernels as kernels
+from . import _state as state
+from ._advance import advance
 from ._bits import Words
 from ._stages import Method, Stage, longest_useful
 
@@ -182,12 +183,12 @@ class Chain:
         words = shared[0].shape[1] or shared[1].shape[0]
         self._codes = np.zeros(n * m, dtype=np.int64)
         self._best = np.zeros(n * m, dtype=np.int64)
-        self._control = np.zeros(kernels.CONTROL_SIZE, dtype=np.int64)
+        self._control = np.zeros(state.CONTROL_SIZE, dtype=np.int64)
         self._random = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
         self._trace = np.zeros((_TRACE, 3), dtype=np.int64)
-        self._control[kernels.STAGE] = self._program.restart
-        self._control[kernels.LEFT] = 1
-        self._control[kernels.BEST] = kernels.IMPOSSIBLE
+        self._control[state.STAGE] = self._program.restart
+        self._control[state.LEFT] = 1
+        self._control[state.BEST] = state.IMPOSSIBLE
         atoms = np.zeros((n * m, words), dtype=np.uint64)
         disjuncts = np.zeros((n, words), dtype=np.uint64)
         num_atoms = task.num_atoms
@@ -195,7 +196,7 @@ class Chain:
             *shared, m, task.pairs, *self._program.arrays,
             self._codes, atoms, np.zeros_like(atoms), disjuncts, np.zeros_like(disjuncts),
             np.zeros(num_atoms, dtype=np.int32),
-            np.zeros(-(-num_atoms // kernels.BLOCK), dtype=np.uint64),
+            np.zeros(-(-num_atoms // state.BLOCK), dtype=np.uint64),
             self._random, self._control, self._best, self._trace,
         )  # fmt: skip
         if start is not None:
@@ -210,24 +211,24 @@ class Chain:
         atoms[:] = rows[codes] if len(rows) else columns[:, codes].T
         disjuncts[:] = np.bitwise_and.reduce(atoms.reshape(n, m, -1), axis=1)
         cost = self.task.cost(codes.reshape(n, m))
-        self._control[[kernels.LEFT, kernels.TOURS]] = 0, 1
-        self._control[[kernels.COST, kernels.BEST]] = cost
-        self._control[kernels.TRACED] = 1
+        self._control[[state.LEFT, state.TOURS]] = 0, 1
+        self._control[[state.COST, state.BEST]] = cost
+        self._control[state.TRACED] = 1
         self._trace[0] = 0, cost, 1
 
     @property
     def steps(self) -> int:
-        return int(self._control[kernels.STEPS])
+        return int(self._control[state.STEPS])
 
     @property
     def tours(self) -> int:
         """How many fresh starts the chain has made."""
-        return int(self._control[kernels.TOURS])
+        return int(self._control[state.TOURS])
 
     @property
     def cost(self) -> int:
         """The full cost of the best formula so far."""
-        return int(self._control[kernels.BEST])
+        return int(self._control[state.BEST])
 
     @property
     def solved(self) -> bool:
@@ -239,7 +240,7 @@ class Chain:
         return self._best.reshape(self.template).copy()
 
     @property
-    def state(self) -> NDArray[np.int64]:
+    def present(self) -> NDArray[np.int64]:
         """The atoms of the present formula."""
         return self._codes.reshape(self.template).copy()
 
@@ -262,15 +263,15 @@ class Chain:
         `max_steps` to the next restart.
         """
         first = self.steps
-        last = first + max_steps if max_steps is not None else kernels.NEVER
+        last = first + max_steps if max_steps is not None else state.NEVER
         if seconds is None and should_stop is None:
-            self._advance(kernels.NEVER if finish_tour else last, last)
+            self._advance(state.NEVER if finish_tour else last, last)
             return self.solved
         began = time.perf_counter()
         slice_steps = self._first_slice()
         while not self.solved and self.steps < last:
             before, clock = self.steps, time.perf_counter()
-            self._advance(min(last, before + slice_steps), kernels.NEVER)
+            self._advance(min(last, before + slice_steps), state.NEVER)
             now = time.perf_counter()
             left = math.inf if seconds is None else seconds - (now - began)
             if left <= 0 or (should_stop is not None and should_stop()):
@@ -287,7 +288,7 @@ class Chain:
         return 10_000
 
     def _advance(self, limit: int, soft_limit: int) -> None:
-        kernels.advance(limit, soft_limit, *self._arguments)
+        advance(limit, soft_limit, *self._arguments)
 
 
 @dataclass(frozen=True)
@@ -317,7 +318,7 @@ def _compiled(method: Method, most_cost: int, num_disjuncts: int) -> _Program:
         floor = 1.0
         if stage is not None:
             gibbs, simplified = stage.move == "gibbs", stage.cost == "simplified"
-            kinds[z] = (kernels.GIBBS if gibbs else kernels.METROPOLIS), simplified
+            kinds[z] = (state.GIBBS if gibbs else state.METROPOLIS), simplified
             chances[z] = stage.single * _ACCEPT_SCALE, stage.focus * _ACCEPT_SCALE
             penalties[z] = stage.false_positive, stage.false_negative
             largest = most_cost
@@ -332,8 +333,9 @@ def _compiled(method: Method, most_cost: int, num_disjuncts: int) -> _Program:
         heat.append(np.append(np.round(boltzmann * _HEAT_SCALE), 0).astype(np.uint32))
     off_diagonal = matrix - np.diag(np.diag(matrix))
     exits = 1.0 - np.diag(matrix) if schedule is not None else np.array([1.0, 0.0])
-    total = off_diagonal.sum(axis=1, keepdims=True)
-    jumps = np.cumsum(off_diagonal / np.where(total > 0, total, 1.0), axis=1)
+    jumps = np.cumsum(off_diagonal, axis=1)
+    # Divided by their own last entry, so that the last possible jump has exactly 1.
+    jumps /= np.where(jumps[:, -1:] > 0, jumps[:, -1:], 1.0)
     return _Program(
         restart,
         (

@@ -1,0 +1,119 @@
+"""The compiled staged chain: follows the schedule and runs each stage's kernel."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from ._bits import GAMMA, mix, njit
+from ._gibbs import gibbs
+from ._metropolis import metropolis_full, metropolis_simplified
+from ._state import (
+    BEST,
+    COST,
+    LEFT,
+    METROPOLIS,
+    RESTART,
+    SIMPLIFIED,
+    STAGE,
+    STEPS,
+    TOURS,
+    conjoin,
+    drawn,
+    full_cost,
+    load,
+    note,
+    set_others,
+    set_rest,
+    sojourn,
+    unit,
+)
+
+
+def _compiled(source: bytes):
+    """The kernel, cached on disk under a key that includes `source`.
+
+    numba's cache watches the file of the cached function only, not those of the functions that it
+    calls; a captured variable is part of the key, so an edit of any of them compiles anew.
+    """
+
+    @njit(cache=True, error_model="numpy")
+    def advance(
+        limit, soft_limit,
+        rows, columns, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
+        kinds, chances, penalties, accept, accept_size, heat, heat_size, exits, jumps,
+        codes, atoms, others, disjuncts, rest, costs, blocks, random, control, best_codes, trace,
+    ):  # fmt: skip
+        """Runs the staged chain until it is solved or has taken `limit` steps in all.
+
+        It also ends at the first restart once `soft_limit` steps have been taken.
+        """
+        _ = source
+        while control[BEST] > 0 and control[STEPS] < limit:
+            stage = control[STAGE]
+            if control[LEFT] == 0:
+                if kinds[stage, 0] == RESTART and control[STEPS] >= soft_limit:
+                    break
+                # The schedule: leave for another stage, and draw how long to stay there.
+                random[0] += GAMMA
+                share = unit(mix(random[0]))
+                stage = 0
+                while stage < len(exits) - 1 and jumps[control[STAGE], stage] <= share:
+                    stage += 1
+                control[STAGE] = stage
+                random[0] += GAMMA
+                control[LEFT] = sojourn(mix(random[0]), exits[stage])
+            count = min(control[LEFT], limit - control[STEPS])
+            simplified = kinds[stage, 1] == SIMPLIFIED
+            if kinds[stage, 0] == RESTART:
+                for _ in range(count):
+                    for q in range(len(codes)):
+                        random[0] += GAMMA
+                        codes[q] = drawn(mix(random[0]), cumulative)
+                control[TOURS] += count
+                taken = count
+                for q in range(len(codes)):
+                    load(rows, columns, codes[q], q, atoms)
+                for i in range(len(disjuncts)):
+                    conjoin(atoms, i, m, disjuncts)
+            elif kinds[stage, 0] == METROPOLIS:
+                for i in range(len(disjuncts)):
+                    set_others(atoms, i, -1, m, others)
+                if simplified:
+                    taken = metropolis_simplified(
+                        rows, neighbours, labels, shifts, width, m, chances[stage, 0],
+                        accept[stage, : accept_size[stage]], penalties[stage],
+                        codes, atoms, others, disjuncts, random, count,
+                    )  # fmt: skip
+                else:
+                    set_rest(disjuncts, -1, rest)
+                    taken = metropolis_full(
+                        rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
+                        accept[stage, : accept_size[stage]],
+                        codes, atoms, others, disjuncts, rest, random, control, best_codes, trace,
+                        count,
+                    )  # fmt: skip
+            else:
+                taken = gibbs(
+                    rows, columns, prior, labels, shifts, m, pairs, simplified, chances[stage, 1],
+                    heat[stage, : heat_size[stage]], penalties[stage],
+                    codes, atoms, disjuncts, random, control, best_codes, trace, costs, blocks,
+                    count,
+                )  # fmt: skip
+            control[STEPS] += taken
+            control[LEFT] -= taken
+            if control[LEFT] == 0 and (simplified or kinds[stage, 0] == RESTART):
+                control[COST] = full_cost(disjuncts, labels, shifts, pairs)
+                if control[COST] < control[BEST]:
+                    note(control, codes, best_codes, trace, control[COST], control[STEPS])
+
+    return advance
+
+
+def _digest() -> bytes:
+    folder = Path(__file__).parent
+    names = ("_bits.py", "_state.py", "_metropolis.py", "_gibbs.py", "_advance.py")
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).digest()
+
+
+advance = _compiled(_digest())

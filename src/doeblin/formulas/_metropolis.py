@@ -1,0 +1,111 @@
+"""Compiled Metropolis-Hastings steps: edit one atom, accept or reject."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._bits import GAMMA, mix, njit
+from ._state import (
+    BEST,
+    COST,
+    LOW,
+    S32,
+    STEPS,
+    below,
+    disjunct_cost,
+    note,
+    set_others,
+    set_rest,
+    weighed,
+)
+
+
+@njit(inline="always")
+def proposal(first, second, present, neighbours, num_atoms, single):
+    """Another atom: one entry changed with probability `single`, all entries otherwise."""
+    # Both are looked up and one is selected: cheaper than a branch guessed wrong.
+    c = below(second >> S32, num_atoms)
+    edited = np.int64(neighbours[present, below(second >> S32, neighbours.shape[1])])
+    if (first >> S32) < single:
+        c = edited
+    return c
+
+
+@njit
+def metropolis_full(
+    rows, neighbours, labels, shifts, width, m, pairs, single, accept,
+    codes, atoms, others, disjuncts, rest, random, control, best_codes, trace, count,
+):  # fmt: skip
+    """At most `count` Metropolis steps under the full cost; returns the steps taken."""
+    labelled = len(width) if len(width) > 0 else len(labels)
+    num_atoms = len(rows)
+    s = random[0]
+    cost = control[COST]
+    taken = 0
+    while cost > 0 and taken < count:
+        taken += 1
+        first = mix(s + GAMMA)
+        s += GAMMA + GAMMA
+        second = mix(s)
+        q = below(second & LOW, len(codes))
+        i = q // m
+        c = proposal(first, second, codes[q], neighbours, num_atoms, single)
+        new = 0
+        for w in range(labelled):
+            new += weighed(((rows[c, w] & others[q, w]) | rest[i, w]) ^ labels[w], shifts, w)
+        for w in range(labelled, labelled + pairs):
+            source = (rows[c, w] & others[q, w]) | rest[i, w]
+            target = (rows[c, w + pairs] & others[q, w + pairs]) | rest[i, w + pairs]
+            new += weighed(source & ~target, shifts, w)
+        worse = new - cost
+        if worse <= 0 or (worse < len(accept) and (first & LOW) < accept[worse]):
+            cost = new
+            codes[q] = c
+            for w in range(labelled + 2 * pairs):
+                atoms[q, w] = rows[c, w]
+                disjuncts[i, w] = rows[c, w] & others[q, w]
+            set_others(atoms, i, q, m, others)
+            set_rest(disjuncts, i, rest)
+            if cost < control[BEST]:
+                note(control, codes, best_codes, trace, cost, control[STEPS] + taken)
+    random[0] = s
+    control[COST] = cost
+    return taken
+
+
+@njit
+def metropolis_simplified(
+    rows, neighbours, labels, shifts, width, m, single, accept, penalties,
+    codes, atoms, others, disjuncts, random, count,
+):  # fmt: skip
+    """`count` Metropolis steps under the simplified cost."""
+    labelled = len(width) if len(width) > 0 else len(labels)
+    num_atoms = len(rows)
+    costs = np.empty(len(disjuncts), np.int64)
+    for i in range(len(disjuncts)):
+        costs[i] = disjunct_cost(disjuncts, i, labels, shifts, penalties[0], penalties[1])
+    s = random[0]
+    for _ in range(count):
+        first = mix(s + GAMMA)
+        s += GAMMA + GAMMA
+        second = mix(s)
+        q = below(second & LOW, len(codes))
+        i = q // m
+        c = proposal(first, second, codes[q], neighbours, num_atoms, single)
+        wrong = 0
+        right = 0
+        for w in range(labelled):
+            word = rows[c, w] & others[q, w]
+            wrong += weighed(word & ~labels[w], shifts, w)
+            right += weighed(word & labels[w], shifts, w)
+        new = penalties[0] * wrong - penalties[1] * right
+        worse = new - costs[i]
+        if worse <= 0 or (worse < len(accept) and (first & LOW) < accept[worse]):
+            costs[i] = new
+            codes[q] = c
+            for w in range(atoms.shape[1]):
+                atoms[q, w] = rows[c, w]
+                disjuncts[i, w] = rows[c, w] & others[q, w]
+            set_others(atoms, i, q, m, others)
+    random[0] = s
+    return count

@@ -1,0 +1,170 @@
+"""What the compiled steps of the search share. `_reference.py` says the same slowly and plainly.
+
+A formula of n disjuncts with m atoms each is `codes[i * m + j]`, numbers of atoms in the pool. All
+truth values over the examples are words: first the labelled examples, then the sources of the
+implications, then their targets. Bits without an example are zero in every atom and in the labels,
+so they never cost anything.
+
+Kernels are specialised on the number of words only through `width`, a tuple with one element for
+each word of labelled examples; the empty tuple leaves it open at run time.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._bits import njit, popcount
+
+RESTART, METROPOLIS, GIBBS = 0, 1, 2
+FULL, SIMPLIFIED = 0, 1
+# Positions in the `control` array that carries a chain from one call to the next.
+STAGE, LEFT, STEPS, TOURS, COST, BEST, TRACED, CONTROL_SIZE = 0, 1, 2, 3, 4, 5, 6, 7
+
+BLOCK = 64
+IMPOSSIBLE = 1 << 30
+# A number of steps that no chain takes.
+NEVER = 1 << 62
+
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW = np.uint64(0xFFFFFFFF)
+S11, S32 = np.uint64(11), np.uint64(32)
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+@njit(inline="always")
+def below(bits, bound):
+    """32 random bits as a number below `bound`."""
+    return np.int64((bits * np.uint64(bound)) >> S32)
+
+
+@njit(inline="always")
+def unit(number):
+    """A random number as a float in [0, 1)."""
+    return float(number >> S11) * 2.0**-53
+
+
+@njit
+def sojourn(number, exit_rate):
+    """A Geometric(exit_rate) number of steps, at least one; endless when nothing exits."""
+    if exit_rate <= 0.0:
+        return np.int64(1) << 62
+    if exit_rate >= 1.0:
+        return np.int64(1)
+    return np.int64(1) + np.int64(math.log(1.0 - unit(number)) / math.log1p(-exit_rate))
+
+
+@njit
+def drawn(number, cumulative):
+    """The first index whose cumulative weight exceeds a uniform share of the total."""
+    total = cumulative[len(cumulative) - 1]
+    share = np.uint64(unit(number) * float(total))
+    if share >= total:
+        share = total - ONE
+    low, high = 0, len(cumulative) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > share:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(inline="always")
+def weighed(word, shifts, w):
+    """The cost of the ones in word `w`: a word's examples weigh 2**shift each."""
+    if shifts is None:
+        return np.int64(popcount(word))
+    else:
+        return np.int64(popcount(word)) << shifts[w]
+
+
+@njit
+def load(rows, columns, c, q, atoms):
+    if rows.shape[0]:
+        for w in range(atoms.shape[1]):
+            atoms[q, w] = rows[c, w]
+    else:
+        for w in range(atoms.shape[1]):
+            atoms[q, w] = columns[w, c]
+
+
+@njit
+def conjoin(atoms, i, m, disjuncts):
+    for w in range(atoms.shape[1]):
+        word = ONES
+        for j in range(m):
+            word &= atoms[i * m + j, w]
+        disjuncts[i, w] = word
+
+
+@njit
+def set_others(atoms, i, skip, m, others):
+    """For every atom of disjunct i but `skip`: the conjunction of the other atoms."""
+    for q in range(i * m, i * m + m):
+        if q != skip:
+            for w in range(atoms.shape[1]):
+                word = ONES
+                for e in range(i * m, i * m + m):
+                    if e != q:
+                        word &= atoms[e, w]
+                others[q, w] = word
+
+
+@njit
+def set_rest(disjuncts, skip, rest):
+    """For every disjunct but `skip`: the disjunction of the other disjuncts."""
+    n = disjuncts.shape[0]
+    for i in range(n):
+        if i != skip:
+            for w in range(disjuncts.shape[1]):
+                word = ZERO
+                for e in range(n):
+                    if e != i:
+                        word |= disjuncts[e, w]
+                rest[i, w] = word
+
+
+@njit
+def full_cost(disjuncts, labels, shifts, pairs):
+    n = disjuncts.shape[0]
+    labelled = len(labels)
+    cost = 0
+    for w in range(labelled + pairs):
+        word = ZERO
+        for i in range(n):
+            word |= disjuncts[i, w]
+        if w < labelled:
+            cost += weighed(word ^ labels[w], shifts, w)
+        else:
+            target = ZERO
+            for i in range(n):
+                target |= disjuncts[i, w + pairs]
+            cost += weighed(word & ~target, shifts, w)
+    return cost
+
+
+@njit
+def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
+    """The simplified cost of disjunct i, less the constant for the positive examples."""
+    cost = 0
+    for w in range(len(labels)):
+        word = disjuncts[i, w]
+        cost += false_positive * weighed(word & ~labels[w], shifts, w)
+        cost -= false_negative * weighed(word & labels[w], shifts, w)
+    return cost
+
+
+@njit
+def note(control, codes, best_codes, trace, cost, steps):
+    """Remember the best formula so far, and when it was found."""
+    control[BEST] = cost
+    for q in range(len(codes)):
+        best_codes[q] = codes[q]
+    if control[TRACED] < len(trace):
+        trace[control[TRACED], 0] = steps
+        trace[control[TRACED], 1] = cost
+        trace[control[TRACED], 2] = control[TOURS]
+        control[TRACED] += 1
