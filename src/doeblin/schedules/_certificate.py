@@ -13,7 +13,7 @@ from ._schedule import Schedule
 
 # Beyond this many steps the first-restart law is not tabulated; matrix powers take over.
 _LONGEST_TABLE = 1 << 18
-# How far past the mean restart time the search for (a, b) looks.
+# How many of the stages' own time scales the search for (a, b) looks ahead.
 _HORIZON = 16
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -113,7 +113,7 @@ def certify(schedule: Schedule) -> Certificate:
     γ is computed by dynamic programming over the stage matrix and maximised over (a, b), first on a
     coarse grid of a (for each, over all b at once), then around the best.
     """
-    longest = math.ceil(_HORIZON * float(schedule.steps_until_restart().max())) + 1
+    longest = math.ceil(_HORIZON * _time_scale(schedule)) + 1
     search = (
         _Tabulated(schedule, longest) if longest <= _LONGEST_TABLE else _Powers(schedule, longest)
     )
@@ -153,6 +153,13 @@ def corollary_gap(schedule: Schedule) -> float | None:
     if exits is None or exits[-1] > exits[:-1].min() / max(2, len(exits) - 1):
         return None
     return float(exits[-1]) / 78
+
+
+def _time_scale(schedule: Schedule) -> float:
+    """How long the stages take to restart, and to forget where they began."""
+    moduli = np.sort(np.abs(np.linalg.eigvals(schedule.matrix)))
+    forgetting = 1 / (1 - moduli[-2]) if moduli[-2] < 1 - 1e-9 else 0.0  # 0: periodic stages
+    return max(float(schedule.steps_until_restart().max()), float(forgetting))
 
 
 class _Tabulated:

@@ -1,0 +1,146 @@
+"""Certificates hold for every chain: the staged theorem and its corollary, checked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from doeblin import InputError, finite
+from doeblin.schedules import Schedule, certify, corollary_gap, gamma
+from doeblin.schedules import _certificate as implementation
+
+from ..random_chains import laws, matrices, schedules
+
+
+@st.composite
+def staged_chains(draw):
+    schedule = draw(schedules())
+    size = draw(st.integers(2, 3))
+    kernels = [draw(matrices(size)) for _ in range(schedule.num_stages)]
+    return schedule, finite.staged_matrix(schedule, kernels, draw(laws(size)))
+
+
+def gamma_by_definition(schedule: Schedule, a: int, b: int) -> float:
+    """Σ_s min_z P[τ_a = s | z_0 = z], following each start separately, step by step."""
+    laws = np.zeros((schedule.num_stages, b + 1))
+    for start in range(schedule.num_stages):
+        alive = np.eye(schedule.num_stages)[start] @ np.linalg.matrix_power(schedule.matrix, a)
+        for s in range(a, b + 1):
+            laws[start, s] = alive[schedule.restart]
+            alive[schedule.restart] = 0
+            alive = alive @ schedule.matrix
+    return float(laws.min(axis=0).sum())
+
+
+@given(schedules(), st.integers(1, 20), st.integers(0, 40))
+def test_gamma_is_its_definition_rounded_down(schedule, a, more):
+    exact = gamma_by_definition(schedule, a, a + more)
+    computed = gamma(schedule, a, a + more)
+    assert computed == pytest.approx(exact, rel=1e-9)
+    assert computed <= exact * (1 + 1e-15)
+
+
+@given(staged_chains(), st.integers(1, 12), st.integers(0, 25))
+def test_staged_theorem(chain, a, more):
+    """M^b has strong Doeblin parameter γ_{a,b}, and the gap of M is at least γ_{a,b}/b."""
+    schedule, joint = chain
+    b = a + more
+    parameter = gamma(schedule, a, b)
+    assert finite.doeblin_coefficient(np.linalg.matrix_power(joint, b)) >= parameter - 1e-9
+    assert finite.spectral_gap(joint) >= parameter / b - 1e-9
+
+
+@given(staged_chains())
+def test_certificate_holds(chain):
+    schedule, joint = chain
+    certificate = certify(schedule)
+    assert finite.spectral_gap(joint) >= certificate.gap - 1e-9
+    assert certificate.gap >= certificate.doeblin_parameter / certificate.steps - 1e-12
+    law = finite.stationary(joint)
+    for tv in (0.25, 0.01):
+        time = certificate.mixing_time(tv)
+        if math.isfinite(time):
+            after = np.linalg.matrix_power(joint, int(time))
+            assert 0.5 * np.abs(after - law).sum(axis=1).max() <= tv + 1e-9
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda k: st.lists(st.floats(0.1, 1), min_size=k - 1, max_size=k - 1)
+    ),
+    st.floats(0.2, 1),
+)
+def test_corollary_holds_and_is_beaten(exits, share):
+    last = share * min(exits) / max(2, len(exits))
+    schedule = Schedule.cycle([*exits, last])
+    closed_form = corollary_gap(schedule)
+    assert closed_form == pytest.approx(last / 78)
+    uniform = np.full(2, 0.5)
+    joint = finite.staged_matrix(schedule, [np.eye(2)] * schedule.num_stages, uniform)
+    assert closed_form <= certify(schedule).gap <= finite.spectral_gap(joint) + 1e-9
+
+
+def test_the_paper_rates():
+    certificate = certify(Schedule.cycle([1, 0.04, 0.0002]))
+    assert certificate.gap >= 1.98e-4
+    assert certificate.corollary_gap == pytest.approx(0.0002 / 78)
+    assert certificate.expected_draw_cost == pytest.approx(5000.13, abs=0.01)
+    assert certificate.theorem.startswith("staged theorem at a = ")
+
+
+def test_corollary_needs_its_condition():
+    assert corollary_gap(Schedule.cycle([1, 0.9])) is None
+    assert corollary_gap(Schedule([[0, 0.5, 0.5], [0.1, 0.9, 0], [0.1, 0, 0.9]])) is None
+
+
+@given(st.floats(1e-3, 1))
+def test_plain_chains_are_certified_at_one_step(epsilon):
+    certificate = certify(Schedule.doeblin(epsilon))
+    assert certificate.gap == pytest.approx(epsilon)
+    expected = 1 if epsilon == 1 else math.ceil(math.log(0.01) / math.log1p(-epsilon))
+    assert certificate.mixing_time(0.01) in (expected, expected + 1)
+
+
+def test_periodic_stages_certify_nothing():
+    certificate = certify(Schedule.cycle([1, 1]))
+    assert certificate.gap == 0
+    assert certificate.mixing_time() == math.inf
+    assert "periodic" in certificate.theorem
+
+
+@given(schedules())
+def test_search_is_near_the_best_of_all_pairs(schedule):
+    best = 0.0
+    table = implementation._first_restart_law(schedule, 300)
+    for a in range(1, 120):
+        gammas = implementation._gammas(schedule, table, a)
+        rates = -np.log1p(-np.minimum(gammas, 1 - 1e-15)) / (a + np.arange(len(gammas)))
+        best = max(best, float(-np.expm1(-rates.max())))
+    assert certify(schedule).gap >= 0.98 * best
+
+
+@given(schedules())
+def test_matrix_powers_bound_the_table_from_below(schedule):
+    exact, fast = certify(schedule), implementation._Powers(schedule, 200)
+    for a in (1, 3, 10, 50):
+        fast.look(a)
+    for fact in fast.facts():
+        if fact.parameter > 0:
+            assert fact.parameter <= gamma(schedule, fact.after, fact.steps) + 1e-12
+    assert max(fact.gap for fact in fast.facts()) <= exact.gap * (1 + 1e-6) + 1e-12
+
+
+def test_very_slow_schedules_are_certified_at_once():
+    certificate = certify(Schedule.cycle([1, 1e-3, 1e-9]))
+    assert 0.99e-9 <= certificate.gap <= 1e-9
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(InputError, match=r"total variation 1 is outside"):
+        certify(Schedule.doeblin(0.5)).mixing_time(1.0)
+    with pytest.raises(InputError, match=r"1 ≤ a ≤ b, got a = 3, b = 2"):
+        gamma(Schedule.doeblin(0.5), 3, 2)
