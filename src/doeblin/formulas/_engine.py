@@ -94,9 +94,23 @@ class Task:
     @property
     def most_cost(self) -> int:
         """An upper bound on the full cost."""
+        return 64 * int(self.word_weights().sum())
+
+    def truth(self) -> Words:
+        """The table, masked."""
+        return self._arrays["table"]
+
+    def label_words(self) -> Words:
+        return self._arrays["labels"]
+
+    def word_weights(self) -> NDArray[np.int64]:
+        """What a violated example of each word of labels, then of pairs, costs."""
         shifts = self._arrays["shifts"]
         words = len(self._arrays["labels"]) + self.pairs
-        return 64 * (words if shifts is None else int(np.sum(2.0**shifts)))
+        return np.ones(words, dtype=np.int64) if shifts is None else np.int64(1) << shifts
+
+    def prior_weights(self) -> NDArray[np.uint32]:
+        return self._arrays["prior"]
 
     def cost(self, codes: ArrayLike) -> int:
         """The full cost of the formula with these atoms, `codes[i][j]` in disjunct i."""
@@ -108,9 +122,7 @@ class Task:
         violated = np.concatenate(
             [inside[: len(labels)] ^ labels, inside[len(labels) : split] & ~inside[split:]]
         )
-        ones = np.bitwise_count(violated).astype(np.int64)
-        shifts = self._arrays["shifts"]
-        return int(ones.sum() if shifts is None else (ones << shifts).sum())
+        return int(np.bitwise_count(violated) @ self.word_weights())
 
     def arrays(self, method: Method) -> tuple[Any, ...]:
         """The arrays that kernels of this method read; made once and kept."""
@@ -179,7 +191,7 @@ class Chain:
             raise InputError(f"a template needs at least 1 × 1 atoms, got {n} × {m}")
         self.task, self.method, self.template = task, method, (n, m)
         shared = task.arrays(method)
-        self._program = _compiled(method, task.most_cost, n)
+        self._program = _program(method, task.most_cost)
         words = shared[0].shape[1] or shared[1].shape[0]
         self._codes = np.zeros(n * m, dtype=np.int64)
         self._best = np.zeros(n * m, dtype=np.int64)
@@ -215,6 +227,9 @@ class Chain:
         self._control[[state.COST, state.BEST]] = cost
         self._control[state.TRACED] = 1
         self._trace[0] = 0, cost, 1
+
+    def program(self) -> Program:
+        return self._program
 
     @property
     def steps(self) -> int:
@@ -292,13 +307,30 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class _Program:
+class Program:
+    """Stages and schedule as the arrays that the kernels follow; a row for each stage."""
+
     restart: int
-    arrays: tuple[NDArray[Any], ...]
+    kinds: NDArray[np.int64]
+    chances: NDArray[np.uint64]
+    penalties: NDArray[np.int64]
+    accept: list[NDArray[np.uint64]]
+    """Acceptance thresholds of Metropolis steps, by how much worse the proposal is."""
+    heat: list[NDArray[np.uint32]]
+    """Weights of Gibbs moves, by how much worse than the best an atom is; the last is zero."""
+    exits: NDArray[np.float64]
+    jumps: NDArray[np.float64]
+    """Cumulative probabilities of the next stage when one is left."""
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return (
+            self.kinds, self.chances, self.penalties,
+            *_stacked(self.accept), *_stacked(self.heat), self.exits, self.jumps,
+        )  # fmt: skip
 
 
-def _compiled(method: Method, most_cost: int, num_disjuncts: int) -> _Program:
-    """Stages and schedule as the arrays that `advance` follows."""
+def _program(method: Method, most_cost: int) -> Program:
     schedule = method.schedule
     if schedule is None:
         # Nothing leads back to the restart: it only makes the first state.
@@ -336,12 +368,9 @@ def _compiled(method: Method, most_cost: int, num_disjuncts: int) -> _Program:
     jumps = np.cumsum(off_diagonal, axis=1)
     # Divided by their own last entry, so that the last possible jump has exactly 1.
     jumps /= np.where(jumps[:, -1:] > 0, jumps[:, -1:], 1.0)
-    return _Program(
-        restart,
-        (
-            kinds, chances, penalties, *_stacked(accept), *_stacked(heat),
-            np.ascontiguousarray(exits), np.ascontiguousarray(jumps),
-        ),
+    return Program(
+        restart, kinds, chances, penalties, accept, heat,
+        np.ascontiguousarray(exits), np.ascontiguousarray(jumps),
     )  # fmt: skip
 
 

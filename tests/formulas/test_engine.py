@@ -1,0 +1,259 @@
+"""The compiled engine against the plain reference, enumeration and its own promises."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from doeblin import _errors
+from doeblin.formulas._bits import pack, unpack
+from doeblin.formulas._engine import Chain, Task
+from doeblin.formulas._reference import ReferenceChain
+from doeblin.formulas._stages import (
+    Method,
+    Stage,
+    focused_gibbs,
+    one_stage,
+    two_stage,
+    zero_stage,
+)
+from doeblin.schedules import Schedule
+
+THREE_STAGES = Method(
+    "three stages",
+    (
+        Stage(move="gibbs", cost="simplified", beta=0.3),
+        Stage(move="metropolis", beta=1.0, single=0.0),
+        Stage(move="gibbs", beta=2.0, focus=0.5),
+    ),
+    Schedule([[0.1, 0.6, 0.3, 0], [0, 0.5, 0.2, 0.3], [0, 0, 0.8, 0.2], [0.1, 0.1, 0, 0.8]]),
+)
+METHODS = [
+    zero_stage(beta=1.0),
+    one_stage(beta=2.0, epsilon=0.02),
+    two_stage(beta=1.5, exits=(0.2, 0.02)),
+    focused_gibbs(focus=0.0, epsilon=0.05),
+    focused_gibbs(beta=float("inf"), focus=0.5, epsilon=0.05),
+    focused_gibbs(beta=0.7, focus=0.3, epsilon=0.1),
+    THREE_STAGES,
+]
+
+
+def random_task(seed: int, *, examples=70, pairs=20, atoms=40, weighted=False, prior=True) -> Task:
+    """Random truth values: no formula fits them, so that chains run on."""
+    rng = np.random.default_rng(seed)
+    words, pair_words = -(-examples // 64), -(-pairs // 64)
+    holds = rng.random((atoms, 64 * (words + 2 * pair_words))) < 0.6
+    holds[:, examples : 64 * words] = False
+    for k in range(2):
+        holds[:, 64 * (words + k * pair_words) + pairs : 64 * (words + (k + 1) * pair_words)] = 0
+    labels = rng.random(64 * words) < 0.5
+    labels[examples:] = False
+    return Task(
+        np.ascontiguousarray(pack(holds).T),
+        pack(labels),
+        pairs=pair_words,
+        shifts=rng.integers(0, 3, words + pair_words) if weighted else None,
+        prior=rng.uniform(0.1, 4.0, atoms) if prior else None,
+        neighbours=rng.integers(0, atoms, (atoms, 5)).astype(np.int32),
+    )
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"examples": 70, "pairs": 20},
+        {"examples": 128, "pairs": 0, "prior": False},
+        {"examples": 90, "pairs": 70, "weighted": True},
+    ],
+    ids=["pairs", "uniform prior", "weights"],
+)
+@pytest.mark.parametrize("template", [(1, 1), (2, 3), (3, 2)], ids=str)
+def test_engine_follows_the_reference_step_for_step(method, options, template):
+    task = random_task(sum(template), **options)
+    chain = Chain(task, method, template, seed=11)
+    reference = ReferenceChain(task, method, template, seed=11)
+    for slice_steps in (1, 1, 2, 3, 5, 8, 13, 21, 34, 55):
+        chain.run(max_steps=slice_steps)
+        reference.run(max_steps=slice_steps)
+        assert chain.present.tolist() == reference.present.tolist()
+        assert (chain.steps, chain.tours) == (reference.steps, reference.tours)
+        assert (chain.cost, chain.best.tolist()) == (reference.cost, reference.best.tolist())
+
+
+def test_examples_beyond_the_specialised_widths_follow_the_reference():
+    task = random_task(5, examples=1025, pairs=0, atoms=20)
+    chain = Chain(task, METHODS[2], (2, 2), seed=3)
+    reference = ReferenceChain(task, METHODS[2], (2, 2), seed=3)
+    chain.run(max_steps=60)
+    reference.run(max_steps=60)
+    assert chain.present.tolist() == reference.present.tolist()
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_path_does_not_depend_on_how_it_is_sliced(method):
+    task = random_task(9, weighted=True)
+    whole = Chain(task, method, (2, 2), seed=4)
+    whole.run(max_steps=3000)
+    sliced = Chain(task, method, (2, 2), seed=4)
+    for steps in itertools.cycle((1, 7, 100, 999)):
+        sliced.run(max_steps=min(steps, 3000 - sliced.steps))
+        if sliced.steps == 3000:
+            break
+    assert sliced.present.tolist() == whole.present.tolist()
+    assert sliced.trace == whole.trace
+
+
+def _enumerated(task: Task, template: tuple[int, int], beta: float, uniform: bool):
+    """Every formula and its stationary probability, ∝ prior · exp(-β · cost)."""
+    n, m = template
+    prior = np.ones(task.num_atoms) if uniform else task.prior_weights().astype(float)
+    formulas = list(itertools.product(range(task.num_atoms), repeat=n * m))
+    weights = np.array(
+        [
+            np.prod(prior[list(codes)]) * np.exp(-beta * task.cost(np.reshape(codes, (n, m))))
+            for codes in formulas
+        ]
+    )
+    return formulas, weights / weights.sum()
+
+
+@pytest.mark.parametrize(
+    ("stage", "uniform"),
+    [
+        (Stage(move="metropolis", beta=0.4, single=0.5), True),
+        (Stage(move="gibbs", beta=0.4), False),
+    ],
+    ids=["metropolis", "gibbs"],
+)
+def test_stationary_frequencies_match_enumeration(stage, uniform):
+    task = _tiny_task()
+    formulas, law = _enumerated(task, (2, 1), stage.beta, uniform)
+    index = {codes: k for k, codes in enumerate(formulas)}
+    # Independent chains, each long enough to forget its start; one observation from each, so that
+    # the counts are multinomial and their chi-square statistic has its textbook law.
+    counts = np.zeros(len(formulas))
+    runs = 4000
+    method = Method("one kernel", (stage,), None)
+    for seed in range(runs):
+        chain = Chain(task, method, (2, 1), seed=seed * 7919)
+        chain.run(max_steps=150)
+        counts[index[tuple(chain.present.ravel())]] += 1
+    statistic = float(((counts - runs * law) ** 2 / (runs * law)).sum())
+    freedom = len(formulas) - 1
+    assert (runs * law).min() > 5
+    assert statistic < freedom + 4 * np.sqrt(2 * freedom)
+
+
+def test_stationary_law_of_a_staged_chain_matches_enumeration():
+    """Restarts and two kernels under one schedule: the joint chain solved exactly."""
+    task = _tiny_task()
+    schedule = Schedule([[0.1, 0.9, 0], [0, 0.6, 0.4], [0.3, 0, 0.7]])
+    stages = (
+        Stage(move="gibbs", cost="simplified", beta=0.2),
+        Stage(move="gibbs", beta=0.5),
+    )
+    method = Method("staged", stages, schedule)
+    kernels = [_restart_matrix(task), *(_gibbs_matrix(task, stage) for stage in stages)]
+    joint = np.block([[schedule.matrix[z, y] * kernels[y] for y in range(3)] for z in range(3)])
+    law = np.linalg.matrix_power(joint, 1 << 12)[0].reshape(3, -1).sum(axis=0)
+    counts = np.zeros(task.num_atoms)
+    runs = 4000
+    for seed in range(runs):
+        chain = Chain(task, method, (1, 1), seed=seed * 104729)
+        chain.run(max_steps=60)
+        counts[chain.present[0, 0]] += 1
+    statistic = float(((counts - runs * law) ** 2 / (runs * law)).sum())
+    freedom = task.num_atoms - 1
+    assert statistic < freedom + 4 * np.sqrt(2 * freedom)
+
+
+def _tiny_task() -> Task:
+    holds = np.array([[1, 0, 1, 0, 1], [1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 1, 1]], bool)
+    # The first and the last example are the same bits with both labels, so no formula is perfect.
+    holds = np.concatenate([holds, holds[:, :1]], axis=1)
+    labels = pack([True, False, True, True, False, False])
+    ring = np.array([[1, 3], [2, 0], [3, 1], [0, 2]], dtype=np.int32)
+    return Task(np.ascontiguousarray(pack(holds).T), labels, prior=[1, 2, 3, 1.5], neighbours=ring)
+
+
+def _restart_matrix(task: Task):
+    prior = task.prior_weights() / task.prior_weights().sum()
+    return np.tile(prior, (task.num_atoms, 1))
+
+
+def _gibbs_matrix(task: Task, stage: Stage):
+    holds = unpack(np.ascontiguousarray(task.truth().T), 6)
+    labels = unpack(task.label_words(), 6)
+    if stage.cost == "full":
+        costs = (holds != labels).sum(axis=1)
+    else:
+        costs = stage.false_positive * (holds & ~labels).sum(axis=1)
+        costs = costs + stage.false_negative * (~holds & labels).sum(axis=1)
+    weights = task.prior_weights() * np.exp(-stage.beta * costs)
+    return np.tile(weights / weights.sum(), (task.num_atoms, 1))
+
+
+def test_a_start_is_where_the_chain_begins():
+    task = random_task(2)
+    chain = Chain(task, focused_gibbs(), (2, 2), seed=1, start=[[3, 4], [5, 6]])
+    assert chain.best.tolist() == [[3, 4], [5, 6]]
+    assert chain.cost == task.cost([[3, 4], [5, 6]])
+    with pytest.raises(_errors.InputError, match="2 × 2 numbers"):
+        Chain(task, focused_gibbs(), (2, 2), seed=1, start=[[3, 4], [5, 40]])
+
+
+def test_masked_examples_cost_nothing():
+    task = random_task(3, pairs=20)
+    mask = np.zeros(3, dtype=np.uint64)
+    masked = Task(task.truth(), task.label_words(), pairs=1, mask=mask)
+    assert masked.cost([[0, 1]]) == 0
+
+
+def test_a_slice_of_time_ends_on_time_and_asks_whether_to_stop():
+    task = random_task(4, atoms=3000, examples=1000)
+    chain = Chain(task, focused_gibbs(), (3, 3), seed=1)
+    chain.run(max_steps=1)
+    began = time.perf_counter()
+    chain.run(seconds=0.05)
+    assert time.perf_counter() - began < 0.15
+    asked = []
+    began = time.perf_counter()
+    chain.run(should_stop=lambda: asked.append(1) or len(asked) == 3)
+    assert len(asked) == 3
+    assert time.perf_counter() - began < 0.3
+
+
+def test_finishing_the_tour_ends_at_a_restart():
+    task = random_task(6)
+    chain = Chain(task, focused_gibbs(epsilon=0.05), (2, 2), seed=8)
+    chain.run(max_steps=100, finish_tour=True)
+    assert chain.steps >= 100
+    tours = chain.tours
+    chain.run(max_steps=1)
+    assert chain.tours == tours
+
+
+def test_bits_are_packed_and_unpacked():
+    flags = np.random.default_rng(0).random((3, 130)) < 0.5
+    assert np.array_equal(unpack(pack(flags), 130), flags)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prior": [1.0, -1.0]}, "2 positive numbers"),
+        ({"pairs": 1}, "1 words, but 1 of labels"),
+        ({"shifts": [40]}, "weigh"),
+        ({"shifts": [-1]}, "not negative"),
+    ],
+)
+def test_a_task_that_makes_no_sense_is_refused(change, message):
+    good = {"table": np.array([[1, 2]], np.uint64), "labels": np.array([1], np.uint64)}
+    Task(**good)
+    with pytest.raises(_errors.InputError, match=message):
+        Task(**{**good, **change})
