@@ -133,10 +133,10 @@ class ReferenceChain:
         return i * self._m + ((number & _LOW) * self._m >> 32)
 
     def _inside(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return self._holds[codes].all(axis=1)
+        return np.asarray(self._holds[codes].all(axis=1))
 
     def _wrong(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        inside = self._inside(codes).any(axis=0)
+        inside = np.asarray(self._inside(codes).any(axis=0))
         split = self._labelled + self._pairs
         return np.concatenate(
             [
