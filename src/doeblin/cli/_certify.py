@@ -89,7 +89,7 @@ def _show(certificate: Certificate, mixing: dict[str, float]) -> None:
     rows = {
         "spectral gap ≥": f"{certificate.gap:.4g}",
         "strong Doeblin parameter ≥": (
-            f"{certificate.doeblin_parameter:.6g} for {certificate.steps:,} steps at once"
+            f"{certificate.doeblin_parameter:.10g} for {certificate.steps:,} steps at once"
         ),
         **{f"within TV {level} after": f"{steps:,.0f} steps" for level, steps in mixing.items()},
         "an exact draw costs": f"{certificate.expected_draw_cost:,.4g} steps on average",

@@ -6,12 +6,21 @@ import abc
 from typing import Any, Literal
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Bool
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import UnsupportedError
 
-Capability = Literal["log_prob", "log_target", "reverse", "support", "sample_block"]
+Capability = Literal[
+    "log_prob",
+    "log_target",
+    "reverse",
+    "support",
+    "sample_scored",
+    "sample_block",
+    "log_prob_block",
+]
 
 
 class _Capable(eqx.Module):
@@ -59,6 +68,11 @@ class AbstractRestart(_Capable):
         """Redraw the part of `state` named by `block` from `u`, given the rest of it."""
         ...
 
+    @_missing("learning through block kernels needs the law of a part of the state given the rest")
+    def log_prob_block(self, state: State, block: Any, x: Input = None) -> Scalar:
+        """Log-probability that `sample_block` gives this very state."""
+        ...
+
 
 class AbstractKernel(_Capable):
     """A Markov kernel `A(y' | y, x)`.
@@ -68,10 +82,18 @@ class AbstractKernel(_Capable):
     - `log_prob(new, old, x)`: the log-probability of a transition;
     - `log_target(state, x)`: an unnormalised log-density that the kernel leaves invariant;
     - `reverse()`: the time reversal with respect to that target (itself, if reversible);
-    - `support(state, x)`: the states that a step can reach.
+    - `support(state, x)`: the states that a step can reach;
+    - `sample_scored(key, state, x)`: a step with the log-probability of its random choices. There
+      from the start for kernels with `log_prob`.
 
     `supports("log_prob")` tells whether a method is there.
     """
+
+    def supports(self, capability: Capability) -> bool:
+        if capability == "sample_scored":
+            given = next(cls for cls in type(self).__mro__ if capability in vars(cls))
+            return given is not AbstractKernel or self.supports("log_prob")
+        return super().supports(capability)
 
     @abc.abstractmethod
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
@@ -81,6 +103,17 @@ class AbstractKernel(_Capable):
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         """log A(new | old, x)."""
         ...
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        """The step that `sample` takes with this key, and the log-probability of its choices.
+
+        The choices may say more than the new state does (which site was redrawn, what else was
+        proposed), so that this exists where `log_prob` is an impossible sum, and is often cheaper.
+        Learning differentiates it with the choices held fixed: given the two states, the expected
+        gradient is that of `log_prob` (Fisher's identity).
+        """
+        new = jax.lax.stop_gradient(self.sample(key, state, x))
+        return new, self.log_prob(new, state, x)
 
     @_missing("it is not known to leave any density invariant; give it one, or use another kernel")
     def log_target(self, state: State, x: Input = None) -> Scalar:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
-from ._base import AbstractRestart, AbstractReversibleKernel
+from ._base import AbstractRestart, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, checked_logits, checked_scalar
 
 ChooseBlock = Callable[[RandomKey], Any]
@@ -54,20 +54,43 @@ class BlockKernel(AbstractReversibleKernel):
         self.num_proposals = num_proposals
         self.choose_block = choose_block
 
+    def supports(self, capability: Capability) -> bool:
+        if capability == "sample_scored":
+            return self.choose_block is None or self.restart.supports("log_prob_block")
+        return super().supports(capability)
+
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        return self._draw(key, state, x)[0]
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        new, drawn, block, log_pick = self._draw(key, state, x)
+        if self.choose_block is None:
+            log_drawn = jax.vmap(lambda one: self.restart.log_prob(one, x))(drawn)
+        else:
+            log_drawn = jax.vmap(lambda one: self.restart.log_prob_block(one, block, x))(drawn)
+        return new, log_drawn.sum() + log_pick
+
+    def _draw(self, key: RandomKey, state: State, x: Input) -> tuple[State, State, Any, Scalar]:
+        """The new state, all that were proposed, their block, and the log-probability of the pick.
+
+        The choice of the block is the user's, and has no parameters to learn.
+        """
         block_key, draw_key, pick_key = jax.random.split(key, 3)
         keys = jax.random.split(draw_key, self.num_proposals)
+        block = None
         if self.choose_block is None:
             drawn = jax.vmap(lambda key: self.restart.sample(key, x))(keys)
         else:
             block = self.choose_block(block_key)
             drawn = jax.vmap(lambda key: self.restart.sample_block(key, state, block, x))(keys)
+        drawn = jax.lax.stop_gradient(drawn)
         candidates = jax.tree.map(
             lambda one, more: jnp.concatenate([one[None], more.astype(one.dtype)]), state, drawn
         )
-        weights = jax.vmap(self._log_weight, in_axes=(0, None))(candidates, x)
-        picked = jax.random.categorical(pick_key, checked_logits(weights))
-        return jax.tree.map(lambda leaf: leaf[picked], candidates)
+        weights = checked_logits(jax.vmap(self._log_weight, in_axes=(0, None))(candidates, x))
+        picked = jax.random.categorical(pick_key, weights)
+        new = jax.tree.map(lambda leaf: leaf[picked], candidates)
+        return new, drawn, block, jax.nn.log_softmax(weights)[picked]
 
     def _log_weight(self, state: State, x: Input) -> Scalar:
         log_target = self.log_target(state, x)

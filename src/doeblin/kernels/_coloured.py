@@ -76,9 +76,17 @@ class ColouredGibbs(AbstractReversibleKernel):
         return jnp.where(self.colours == colour, chosen, 0).sum()
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        return self._draw(key, state, x)[0]
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        new, colour = self._draw(key, state, x)
+        return new, self.log_redraw(new, state, colour, x) - jnp.log(self.num_colours)
+
+    def _draw(self, key: RandomKey, state: State, x: Input) -> tuple[State, Array]:
         colour_key, value_key = jax.random.split(key)
         colour = jax.random.randint(colour_key, (), 0, self.num_colours)
-        return self.redraw(jax.random.uniform(value_key, self.colours.shape), state, colour, x)
+        uniforms = jax.random.uniform(value_key, self.colours.shape)
+        return self.redraw(uniforms, state, colour, x), colour
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         changed = self.sites.get(new) != self.sites.get(old)

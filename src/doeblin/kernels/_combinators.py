@@ -85,7 +85,7 @@ class Mixture(AbstractKernel):
 
     def supports(self, capability: Capability) -> bool:
         if capability == "log_prob":
-            return all(kernel.supports("log_prob") for kernel in self.kernels)
+            return all(kernel.supports(capability) for kernel in self.kernels)
         return _supports(capability, self.kernels, self.same_target)
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
@@ -93,6 +93,16 @@ class Mixture(AbstractKernel):
         choice = jax.random.categorical(choice_key, self.log_weights)
         steps = [lambda kernel=kernel: kernel.sample(step_key, state, x) for kernel in self.kernels]
         return jax.lax.switch(choice, steps)
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        choice_key, step_key = jax.random.split(key)
+        choice = jax.random.categorical(choice_key, self.log_weights)
+        steps = [
+            lambda kernel=kernel: kernel.sample_scored(step_key, state, x)
+            for kernel in self.kernels
+        ]
+        new, log_prob = jax.lax.switch(choice, steps)
+        return new, log_prob + jax.nn.log_softmax(self.log_weights)[choice]
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         _demand("log_prob", "a mixture", self.kernels)
@@ -123,6 +133,15 @@ class Cycle(AbstractKernel):
             state = kernel.sample(step_key, state, x)
         return state
 
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        total = jnp.array(0.0)
+        for kernel, step_key in zip(
+            self.kernels, jax.random.split(key, len(self.kernels)), strict=True
+        ):
+            state, log_prob = kernel.sample_scored(step_key, state, x)
+            total += log_prob
+        return state, total
+
     def log_target(self, state: State, x: Input = None) -> Scalar:
         _demand("log_target", "a cycle", self.kernels, self.same_target)
         return self.kernels[0].log_target(state, x)
@@ -144,6 +163,13 @@ class Repeat(AbstractKernel):
             return self.kernel.sample(key, state, x), None
 
         return jax.lax.scan(step, state, jax.random.split(key, self.times))[0]
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        def step(state: State, key: RandomKey) -> tuple[State, Scalar]:
+            return self.kernel.sample_scored(key, state, x)
+
+        state, log_probs = jax.lax.scan(step, state, jax.random.split(key, self.times))
+        return state, log_probs.sum()
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.kernel.log_target(state, x)
@@ -168,9 +194,10 @@ def _checked(kernels: Sequence[AbstractKernel]) -> list[AbstractKernel]:
 def _supports(
     capability: Capability, kernels: tuple[AbstractKernel, ...], same_target: bool
 ) -> bool:
+    everywhere = all(kernel.supports(capability) for kernel in kernels)
     if capability in ("log_target", "reverse"):
-        return same_target and all(kernel.supports(capability) for kernel in kernels)
-    return False
+        return same_target and everywhere
+    return capability == "sample_scored" and everywhere
 
 
 def _demand(

@@ -52,11 +52,17 @@ class Gibbs(AbstractReversibleKernel):
         return checked_logits(self.sites.mask(scores, site))
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
+        return self.sample_scored(key, state, x)[0]
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         site_key, value_key = jax.random.split(key)
         values = self.sites.get(state)
         site = jax.random.randint(site_key, (), 0, values.shape[0])
-        value = jax.random.categorical(value_key, self.logits(state, site, x))
-        return self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
+        logits = self.logits(state, site, x)
+        value = jax.random.categorical(value_key, logits)
+        new = self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
+        # The choice of the site has a probability too, but one without parameters.
+        return new, jax.nn.log_softmax(logits)[value] - jnp.log(values.shape[0])
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         before, after = self.sites.get(old), self.sites.get(new)

@@ -49,9 +49,17 @@ class Metropolis(AbstractReversibleKernel):
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
         propose_key, accept_key = jax.random.split(key)
         proposed = self.proposal.sample(propose_key, state, x)
-        log_uniform = -jax.random.exponential(accept_key)
-        accepted = log_uniform < self.log_accept(proposed, state, x)
-        return jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposed, state)
+        log_accept = self.log_accept(proposed, state, x)
+        return _choose(accept_key, log_accept, proposed, state)[0]
+
+    def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        propose_key, accept_key = jax.random.split(key)
+        proposed, log_proposed = self.proposal.sample_scored(propose_key, state, x)
+        log_accept = self.log_accept(proposed, state, x)
+        new, accepted = _choose(accept_key, log_accept, proposed, state)
+        # The logarithm of a rejection is not looked at where it would be that of zero.
+        log_reject = jnp.log1p(-jnp.exp(jnp.where(accepted, -1.0, log_accept)))
+        return new, log_proposed + jnp.where(accepted, log_accept, log_reject)
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         def move(state: State) -> Scalar:
@@ -70,6 +78,14 @@ class Metropolis(AbstractReversibleKernel):
 
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.proposal.support(state, x)
+
+
+def _choose(
+    key: RandomKey, log_accept: Scalar, proposed: State, state: State
+) -> tuple[State, Bool[Array, ""]]:
+    accepted = -jax.random.exponential(key) < log_accept
+    new = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposed, state)
+    return jax.lax.stop_gradient(new), accepted
 
 
 class UniformChange(AbstractKernel):

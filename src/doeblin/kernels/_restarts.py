@@ -51,6 +51,11 @@ class IndependentSites(AbstractRestart):
     def sample_block(self, key: RandomKey, state: State, block: Any, x: Input = None) -> State:
         return jnp.where(block, self.sample(key, x).astype(state.dtype), state)
 
+    def log_prob_block(self, state: State, block: Any, x: Input = None) -> Scalar:
+        log_probs = jax.nn.log_softmax(self.logits)
+        chosen = jnp.take_along_axis(log_probs, state[..., None], axis=-1)[..., 0]
+        return jnp.where(block, chosen, 0).sum()
+
 
 class FunctionRestart(AbstractRestart):
     """Any distribution of the user's, as two functions `sample(key, x)` and `log_prob(state, x)`.

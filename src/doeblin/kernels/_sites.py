@@ -18,6 +18,12 @@ LogDensity = Callable[[State, Input], Any]
 """An unnormalised log-density of one state given the input."""
 
 
+_WRONG_VALUE = (
+    "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
+    "(look for log(0) - log(0), 0 * inf and overflow in it)"
+)
+
+
 class Sites(eqx.Module):
     """Which integers of a state are its sites, and how many values each may take.
 
@@ -107,30 +113,26 @@ def same_state(a: State, b: State) -> Bool[Array, ""]:
 def checked_logits(logits: Array) -> Array:
     """The logits, or a run-time error if a user's log-density went wrong."""
     logits = jnp.asarray(logits)
-    logits = eqx.error_if(
+    wrong = jnp.isnan(logits).any() | jnp.isposinf(logits).any()
+    impossible = jnp.isneginf(logits).all(axis=-1).any()
+    return eqx.branched_error_if(
         logits,
-        jnp.isnan(logits).any() | jnp.isposinf(logits).any(),
-        "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
-        "(look for log(0) - log(0), 0 * inf and overflow in it)",
-    )
-    return eqx.error_if(
-        logits,
-        jnp.isneginf(logits).all(axis=-1).any(),
-        "a log-density is -inf for every value of a site, so there is nothing to choose from; "
-        "start the chain (or restart it) in states of positive probability",
+        wrong | impossible,
+        jnp.where(wrong, 0, 1),
+        [
+            _WRONG_VALUE,
+            "a log-density is -inf for every value of a site, so there is nothing to choose from; "
+            "start the chain (or restart it) in states of positive probability",
+        ],
     )
 
 
 def checked_scalar(value: Any) -> Scalar:
-    """A user's log-density value, checked to be one number and not NaN."""
+    """A user's log-density of one state, checked to be one number and not NaN."""
     value = jnp.asarray(value)
     if value.shape != ():
         raise InputError(
             f"a log-density must return one number for one state, got shape {value.shape}; "
             "write it for a single state (doeblin vmaps for you)"
         )
-    return eqx.error_if(
-        value,
-        jnp.isnan(value) | jnp.isposinf(value),
-        "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states",
-    )
+    return eqx.error_if(value, jnp.isnan(value) | jnp.isposinf(value), _WRONG_VALUE)

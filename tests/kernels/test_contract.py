@@ -1,0 +1,160 @@
+"""One contract for every public kernel and restart, held against enumeration."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from doeblin import UnsupportedError, kernels
+from doeblin.kernels import AbstractKernel, AbstractRestart
+
+from ..statistics import assert_follows, assert_symmetric
+from .cases import KERNELS, RESTARTS, KernelCase, RestartCase
+
+NUM_SAMPLES = 20_000
+
+
+def test_every_public_class_has_a_case():
+    for name, thing in vars(kernels).items():
+        if not inspect.isclass(thing) or inspect.isabstract(thing):
+            continue
+        if issubclass(thing, AbstractKernel):
+            assert any(type(case.kernel) is thing for case in KERNELS.values()), name
+        if issubclass(thing, AbstractRestart):
+            assert any(type(case.restart) is thing for case in RESTARTS.values()), name
+
+
+@pytest.mark.parametrize("case", KERNELS.values(), ids=KERNELS.keys())
+def test_kernel_contract(case: KernelCase):
+    kernel, states = case.kernel, case.states
+    step = jax.jit(jax.vmap(lambda key, state: kernel.sample(key, state, case.x)))
+    check_capabilities(case)
+    moved_once = check_form(case)
+    if case.exact:
+        matrix = transition_matrix(kernel, case)
+        np.testing.assert_allclose(matrix.sum(axis=1), 1, atol=1e-5)
+        for start in (0, len(matrix) // 2):
+            moved = step(keys(start), pick(states, jnp.full(NUM_SAMPLES, start)))
+            law = np.where(matrix[start] < 1e-12, 0, matrix[start])
+            assert_follows(number(states, moved), law / law.sum())
+        check_gradient(case, moved_once)
+        check_support(case, matrix)
+    if case.targeted:
+        log_target = jax.vmap(lambda state: kernel.log_target(state, case.x))(states)
+        law = np.exp(np.asarray(log_target, dtype=np.float64))
+        law /= law.sum()
+        start = jax.random.choice(jax.random.key(1), len(law), (NUM_SAMPLES,), p=jnp.asarray(law))
+        after = step(keys(2), pick(states, start))
+        # π is invariant.
+        assert_follows(number(states, after), law)
+        # π(y) A(y' | y) = π(y') A*(y | y'), and A* = A for reversible kernels.
+        backward = kernel.reverse()
+        if case.exact:
+            flow = law[:, None] * matrix
+            back = flow if backward is kernel else law[:, None] * transition_matrix(backward, case)
+            np.testing.assert_allclose(flow, back.T, atol=1e-6)
+            assert np.allclose(flow, flow.T, atol=1e-6) == case.reversible
+        elif case.reversible:
+            assert_symmetric(start, number(states, after), len(law))
+        else:
+            # A step forward, then one of the reversal, is reversible as a whole.
+            back_step = jax.jit(jax.vmap(lambda key, state: backward.sample(key, state, case.x)))
+            assert_symmetric(start, number(states, back_step(keys(3), after)), len(law))
+
+
+def check_capabilities(case: KernelCase) -> None:
+    state = pick(case.states, 0)
+    assert case.kernel.supports("log_prob") == case.exact
+    assert case.kernel.supports("log_target") == case.targeted
+    assert case.kernel.supports("reverse") == case.targeted
+    if not case.exact:
+        with pytest.raises(UnsupportedError, match=r"log_prob|support"):
+            case.kernel.log_prob(state, state, case.x)
+    if not case.targeted:
+        with pytest.raises(UnsupportedError, match="log_target"):
+            case.kernel.log_target(state, case.x)
+        with pytest.raises(UnsupportedError, match="reverse"):
+            case.kernel.reverse()
+    if not case.kernel.supports("support"):
+        with pytest.raises(UnsupportedError, match="support"):
+            case.kernel.support(state, case.x)
+
+
+def check_form(case: KernelCase) -> Any:
+    state = pick(case.states, 0)
+    step = jax.jit(lambda key: case.kernel.sample(key, state, case.x))
+    moved = step(jax.random.key(0))
+    assert jax.tree.structure(moved) == jax.tree.structure(state)
+    for new, old in zip(jax.tree.leaves(moved), jax.tree.leaves(state), strict=True):
+        assert (new.shape, new.dtype) == (old.shape, old.dtype)
+    assert eqx.tree_equal(moved, step(jax.random.key(0)))
+    return moved
+
+
+def check_gradient(case: KernelCase, new: Any) -> None:
+    old = pick(case.states, 0)
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda kernel: kernel.log_prob(new, old, case.x)))
+    for leaf in jax.tree.leaves(gradient(case.kernel)):
+        assert jnp.isfinite(leaf).all()
+
+
+def check_support(case: KernelCase, matrix: np.ndarray) -> None:
+    if not case.kernel.supports("support"):
+        return
+    for start in (0, len(matrix) // 2):
+        states, counts = case.kernel.support(pick(case.states, start), case.x)
+        reached = number(case.states, states)[np.asarray(counts)]
+        assert len(set(reached)) == len(reached)
+        assert reached[0] == start
+        assert set(np.flatnonzero(matrix[start] > 1e-7)) <= set(reached)
+
+
+@pytest.mark.parametrize("case", RESTARTS.values(), ids=RESTARTS.keys())
+def test_restart_contract(case: RestartCase):
+    restart = case.restart
+    log_probs = jax.vmap(lambda state: restart.log_prob(state, case.x))(case.states)
+    law = np.exp(np.asarray(log_probs, dtype=np.float64))
+    assert law.sum() == pytest.approx(1, abs=1e-5)
+    drawn = jax.jit(jax.vmap(lambda key: restart.sample(key, case.x)))(keys(0))
+    assert_follows(number(case.states, drawn), law / law.sum())
+    assert restart.supports("sample_block") == bool(case.blocks)
+    if not case.blocks:
+        with pytest.raises(UnsupportedError, match="sample_block"):
+            restart.sample_block(jax.random.key(0), pick(case.states, 0), None, case.x)
+    for block in case.blocks:
+        # Redrawing a block leaves u invariant, and the rest of the state untouched.
+        redraw = jax.jit(
+            jax.vmap(lambda key, y, block=block: restart.sample_block(key, y, block, case.x))
+        )
+        after = redraw(keys(1), drawn)
+        assert_follows(number(case.states, after), law / law.sum())
+        assert bool(jnp.where(block, True, drawn == after).all())
+
+
+def keys(seed: int) -> Any:
+    return jax.random.split(jax.random.key(seed), NUM_SAMPLES)
+
+
+def pick(states: Any, index: Any) -> Any:
+    return jax.tree.map(lambda leaf: leaf[index], states)
+
+
+def number(states: Any, drawn: Any) -> np.ndarray:
+    """The numbers of drawn states in the enumeration `states`."""
+    flat = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(states)]
+    table = {row.tobytes(): i for i, row in enumerate(np.hstack(flat))}
+    flat = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(drawn)]
+    return np.array([table[row.tobytes()] for row in np.hstack(flat)])
+
+
+def transition_matrix(kernel: AbstractKernel, case: KernelCase) -> np.ndarray:
+    def row(old: Any) -> Any:
+        return jax.vmap(lambda new: kernel.log_prob(new, old, case.x))(case.states)
+
+    return np.exp(np.asarray(jax.jit(jax.vmap(row))(case.states), dtype=np.float64))
