@@ -228,11 +228,11 @@ def test_a_slice_of_time_ends_on_time_and_asks_whether_to_stop():
     assert time.perf_counter() - began < 0.3
 
 
-def test_finishing_the_tour_ends_at_a_restart():
+def test_overtime_ends_at_a_restart():
     task = random_task(6)
     chain = Chain(task, focused_gibbs(epsilon=0.05), (2, 2), seed=8)
-    chain.run(max_steps=100, finish_tour=True)
-    assert chain.steps >= 100
+    chain.run(max_steps=100, overtime=1000)
+    assert 100 <= chain.steps < 1100
     tours = chain.tours
     chain.run(max_steps=1)
     assert chain.tours == tours

@@ -1,0 +1,66 @@
+"""Many chains at once on any executor: the first to solve wins."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import Any
+
+from .._errors import InputError
+from ._legs import Leg, Plan, run_leg, steps_per_leg
+from ._problem import Problem, prepared
+from ._record import Limits, Reason, Record
+
+_DEFAULT_CHAINS = 2
+
+
+def race(
+    problem: Problem,
+    plan: Plan,
+    executor: Executor,
+    chains: int | None,
+    record: Record,
+    limits: Limits,
+) -> Reason:
+    """Runs chains leg by leg on the executor until one solves the problem or a limit is reached.
+
+    A leg ends at a restart, where nothing is lost by stopping; a chain that has lost is simply not
+    sent on. So no shared memory is needed, and the executor may be on other machines.
+    """
+    chains = chains if chains is not None else _workers(executor)
+    if chains < 1:
+        raise InputError(f"chains = {chains}: at least one is needed")
+    steps = steps_per_leg(prepared(problem))
+    restarts = problem.method.schedule is not None
+
+    def send(leg: Leg) -> Future[Any]:
+        left = limits.steps_left(record.steps)
+        share = steps if left is None else min(steps, left)
+        return executor.submit(run_leg, problem, leg, max_steps=share, to_restart=restarts)
+
+    running = {send(leg): leg for leg in (plan.first(k) for k in range(chains))}
+    try:
+        while True:
+            seconds = limits.seconds_left()
+            timeout = min(0.1, seconds)
+            done, _ = wait(running, timeout=timeout, return_when=FIRST_COMPLETED)
+            # In the order they were sent, so that one worker gives one answer.
+            for future in [future for future in running if future in done]:
+                leg = running.pop(future)
+                outcome = future.result()
+                record.add(outcome)
+                if outcome.solved:
+                    return "solved"
+                if limits.reached(record.steps) is None:
+                    following = plan.next(leg, outcome, chains)
+                    running[send(following)] = following
+            reason = limits.reached(record.steps)
+            if reason is not None:
+                return reason
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _workers(executor: Executor) -> int:
+    """How many workers an executor says it has."""
+    return int(getattr(executor, "_max_workers", None) or _DEFAULT_CHAINS)

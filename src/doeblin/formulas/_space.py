@@ -1,0 +1,254 @@
+"""The space of atoms that a search draws from."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import InputError
+from ._formula import Atom, Relation
+from ._tables import AtomArrays
+from ._task import MOST_ATOMS
+
+_CODES: dict[str, int] = {"<=": 0, "==": 1, "!=": 2}
+# Unless told otherwise, atoms get as many terms as keep the directions below this number.
+_DIRECTIONS = 2500
+# Constants taken from the data are thinned out so that there are about this many atoms.
+_DATA_ATOMS = 40_000
+_EQUALITIES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Which atoms `a·x REL b` a search may use.
+
+    `coefficients` are the candidates for every entry of `a`, `constants` those for `b`; None takes
+    the constants from the data: the values at which an atom changes what it says about the
+    examples. `max_terms` bounds how many entries of `a` differ from zero (None: as many as keep
+    the space small; sparse atoms make 30 variables possible). `uniform` weighs all atoms equally;
+    otherwise few variables, small numbers and inequalities are preferred.
+
+    >>> Space(coefficients=range(-2, 3), constants=[-1, 0, 1]).constants
+    (-1, 0, 1)
+    """
+
+    coefficients: Sequence[int] = (-1, 0, 1)
+    constants: Sequence[int] | None = None
+    max_terms: int | None = None
+    relations: Sequence[Relation] = ("<=", "==", "!=")
+    uniform: bool = False
+
+    def __post_init__(self):
+        for name in ("coefficients", "constants", "relations"):
+            values = getattr(self, name)
+            if values is not None:
+                distinct = tuple(dict.fromkeys(values))
+                if not distinct:
+                    raise InputError(f"a space needs at least one of {name}")
+                object.__setattr__(self, name, distinct)
+        if not any(self.coefficients):
+            raise InputError("a space needs a coefficient other than 0")
+        unknown = [relation for relation in self.relations if relation not in _CODES]
+        if unknown:
+            raise InputError(f"unknown relation {unknown[0]!r}: use {', '.join(_CODES)}")
+        if self.max_terms is not None and self.max_terms < 1:
+            raise InputError(f"max_terms = {self.max_terms} leaves no variable in an atom")
+
+    @classmethod
+    def grid(
+        cls, coefficients: Sequence[int] = (-1, 0, 1), constants: Sequence[int] = (-1, 0, 1)
+    ) -> Space:
+        """The paper's space: every `a` over the coefficients and every `b`, all equally likely."""
+        return cls(
+            coefficients=coefficients, constants=constants, max_terms=1 << 30, relations=("<=",),
+            uniform=True,
+        )  # fmt: skip
+
+    def terms(self, d: int) -> int:
+        """How many variables an atom over d variables may have."""
+        nonzero = sum(a != 0 for a in self.coefficients)
+        if self.max_terms is not None:
+            terms = min(self.max_terms, d)
+            most = MOST_ATOMS // len(self.constants or (0,))
+            count = _num_directions(d, terms, nonzero)
+            if count > most:
+                raise InputError(
+                    f"{count:,} linear forms with up to {terms} of {d} variables are too many; "
+                    f"use max_terms = {self._fitting(d, nonzero, most)} or fewer coefficients"
+                )
+            return terms
+        return self._fitting(d, nonzero, _DIRECTIONS)
+
+    @staticmethod
+    def _fitting(d: int, nonzero: int, most: int) -> int:
+        terms = 1
+        while terms < d and _num_directions(d, terms + 1, nonzero) <= most:
+            terms += 1
+        return terms
+
+    def directions(self, d: int) -> Iterator[tuple[int, ...]]:
+        """Every `a`, few terms first; the zero vector begins if zero is a coefficient."""
+        nonzero = [a for a in self.coefficients if a]
+        sparse = 0 in self.coefficients
+        for count in range(0 if sparse else d, self.terms(d) + 1 if sparse else d + 1):
+            for places in itertools.combinations(range(d), count):
+                for values in itertools.product(nonzero, repeat=count):
+                    direction = [0] * d
+                    for place, value in zip(places, values, strict=True):
+                        direction[place] = value
+                    yield tuple(direction)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Atoms of a space for given data, with prior weights."""
+
+    atoms: AtomArrays
+    prior: NDArray[np.float64]
+
+    def atom(self, k: int) -> Atom:
+        relation = list(_CODES)[int(self.atoms.relation[k])]
+        direction = self.atoms.directions[self.atoms.direction[k]]
+        return Atom(
+            tuple(int(a) for a in direction),
+            relation,  # type: ignore[arg-type]
+            int(self.atoms.constant[k]),
+            int(self.atoms.modulus[k]),
+        )
+
+
+def build_pool(
+    space: Space,
+    points: NDArray[np.int64],
+    sides: NDArray[np.int8],
+    extra: Sequence[Atom] = (),
+) -> Pool:
+    """The atoms of `space`, with True, False and the `extra` atoms unless the space is uniform.
+
+    `sides[k]` is 1 for points that should be inside, 0 for outside and -1 where nobody knows.
+    """
+    d = points.shape[1]
+    directions = list(space.directions(d))
+    array = np.array(directions, dtype=np.int64).reshape(-1, d)
+    rows: list[tuple[int, int, int]] = []
+    if space.constants is not None:
+        for k, direction in enumerate(directions):
+            for relation in _relations_for(direction, space):
+                rows.extend((k, _CODES[relation], int(b)) for b in space.constants)
+    else:
+        limit = max(4, min(64, _DATA_ATOMS // max(1, len(directions))))
+        projections = array @ points.T
+        for k, direction in enumerate(directions):
+            if any(direction):
+                for relation in _relations_for(direction, space):
+                    constants = (
+                        _thresholds(projections[k], sides, limit)
+                        if relation == "<="
+                        else _values(projections[k], min(limit, _EQUALITIES))
+                    )
+                    rows.extend((k, _CODES[relation], b) for b in constants)
+    modulus = [0] * len(rows)
+    if not space.uniform or extra:
+        always = [Atom((0,) * d, "<=", 0), Atom((0,) * d, "<=", -1)]
+        for atom in [*always, *extra]:
+            rows.append((len(directions), _CODES[atom.relation], atom.constant))
+            directions.append(atom.coefficients)
+            modulus.append(atom.modulus)
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    direction, relation, constant = (np.ascontiguousarray(column) for column in table.T)
+    atoms = AtomArrays(
+        np.array(directions, dtype=np.int64).reshape(-1, d),
+        direction,
+        relation,
+        constant,
+        np.array(modulus, dtype=np.int64),
+    )
+    if len(atoms) > MOST_ATOMS:
+        raise InputError(f"the space has {len(atoms):,} atoms; at most {MOST_ATOMS:,} fit")
+    return Pool(atoms, np.ones(len(atoms)) if space.uniform else _prior(atoms))
+
+
+def neighbours(atoms: AtomArrays) -> NDArray[np.int32]:
+    """`result[k]`: the atoms that differ from atom k in one entry of `[a b]`, padded with k.
+
+    Padding makes proposals symmetric: every pair of neighbours is proposed with the same chance.
+    """
+    entries = np.column_stack([atoms.directions[atoms.direction], atoms.constant]).astype(object)
+    fixed = np.column_stack([atoms.relation, atoms.modulus]).astype(object)
+    found: list[list[int]] = [[] for _ in range(len(atoms))]
+    for e in range(entries.shape[1]):
+        groups: dict[tuple, list[int]] = {}
+        for k, row in enumerate(np.column_stack([np.delete(entries, e, axis=1), fixed])):
+            groups.setdefault(tuple(row), []).append(k)
+        for group in groups.values():
+            for k in group:
+                found[k].extend(other for other in group if other != k)
+    degree = max(1, max(map(len, found)))
+    table = np.repeat(np.arange(len(atoms), dtype=np.int32)[:, None], degree, axis=1)
+    for k, others in enumerate(found):
+        table[k, : len(others)] = others
+    return table
+
+
+def _num_directions(d: int, terms: int, nonzero: int) -> int:
+    return sum(math.comb(d, t) * nonzero**t for t in range(terms + 1))
+
+
+def _relations_for(direction: tuple[int, ...], space: Space) -> Iterator[Relation]:
+    """Equalities are symmetric, so one of `a` and `-a` is enough for them."""
+    first = next((a for a in direction if a), 0)
+    opposite = all(-a in space.coefficients for a in direction)
+    for relation in space.relations:
+        if relation == "<=" or (first > 0 or not opposite):
+            yield relation
+
+
+def _thresholds(projection: NDArray[np.int64], sides: NDArray[np.int8], limit: int) -> list[int]:
+    """Constants between neighbouring values, where what lies on either side differs.
+
+    When there are too many, half of them are those that best tell inside from outside (by the
+    distance of the two distribution functions), the rest are spread evenly.
+    """
+    values, index = np.unique(projection, return_inverse=True)
+    if len(values) < 2:
+        return []
+    counts = np.zeros((3, len(values)))
+    np.add.at(counts, (sides, index), 1)
+    has = counts > 0
+    # A gap is of no use if both neighbours hold the same one side and nothing unknown.
+    same = (has[:, :-1] == has[:, 1:]).all(axis=0) & (has[0] != has[1])[:-1] & ~has[2, :-1]
+    gaps = np.flatnonzero(~same)
+    if len(gaps) > limit:
+        below = np.cumsum(counts[:2], axis=1) / np.maximum(1, counts[:2].sum(axis=1))[:, None]
+        distance = np.abs(below[0] - below[1])[gaps]
+        telling = gaps[np.argsort(-distance, kind="stable")[: limit // 2]]
+        spread = gaps[np.linspace(0, len(gaps) - 1, limit - len(telling)).astype(int)]
+        gaps = np.unique(np.concatenate([telling, spread]))
+    return [_simplest(int(values[g]), int(values[g + 1]) - 1) for g in gaps]
+
+
+def _values(projection: NDArray[np.int64], limit: int) -> list[int]:
+    """Zero, one and minus one where they occur, then the most frequent values."""
+    values, counts = np.unique(projection, return_counts=True)
+    small = [int(v) for v in values[np.abs(values) <= 1]]
+    frequent = [int(v) for v in values[np.argsort(-counts, kind="stable")][:limit]]
+    return list(dict.fromkeys([*small, *frequent]))
+
+
+def _simplest(low: int, high: int) -> int:
+    """The number in [low, high] that is nearest to zero."""
+    return 0 if low <= 0 <= high else (low if low > 0 else high)
+
+
+def _prior(atoms: AtomArrays) -> NDArray[np.float64]:
+    directions = np.abs(atoms.directions)
+    terms = np.count_nonzero(directions, axis=1)
+    by_direction = 0.4 ** np.maximum(terms - 1, 0) / np.maximum(1, directions.max(axis=1)) ** 2
+    by_constant = 1 / (1 + np.log2(1 + np.maximum(0, np.abs(atoms.constant) - 1)))
+    by_relation = np.array([1.0, 0.5, 0.3])
+    return by_direction[atoms.direction] * by_constant * by_relation[atoms.relation]
