@@ -1,0 +1,63 @@
+"""Hints: C conditions over a loop's variables, tried as parts of its invariant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycparser import CParser, c_ast
+from pycparser.c_parser import ParseError
+
+from .._errors import InputError, Place
+from ._program import Program
+from .c._emitter import Slot, Unsupported
+from .c._expressions import Expressions
+from .c._types import LLONG
+from .learner import dnf_of
+from .proof import Dnf
+
+
+def parse_hints(program: Program, hints: Sequence[str]) -> list[list[Dnf]]:
+    """For each cut point the hints that speak of its variables only."""
+    found: list[list[Dnf]] = [[] for _ in program.system.cuts]
+    for hint in hints:
+        used = False
+        tree = _parse(hint)
+        for number, cut in enumerate(program.system.cuts):
+            names = dict(zip(cut.shown, cut.variables, strict=True))
+            reader = Expressions([Place("<hint>")], "<hint>", wrap=False)
+            reader.scopes = [{shown: Slot(LLONG, name) for shown, name in names.items()}]
+            if not _names(tree) <= names.keys():
+                continue
+            used = True
+            try:
+                dnf = dnf_of(reader.rvalue(tree).truth(), cut.variables)
+            except Unsupported as reason:
+                raise InputError(f"the hint '{hint}' cannot be used: {reason}") from None
+            if dnf is None:
+                raise InputError(
+                    f"the hint '{hint}' is not a combination of linear comparisons, e.g. "
+                    "'x <= 2*y + 1 && z % 2 == 0'"
+                )
+            found[number].append(dnf)
+        if not used:
+            known = sorted({name for cut in program.system.cuts for name in cut.shown})
+            raise InputError(
+                f"the hint '{hint}' fits no loop of {program.file}; variables there: "
+                f"{', '.join(known) or 'none'}"
+            )
+    return found
+
+
+def _parse(hint: str) -> Any:
+    try:
+        tree = CParser().parse(f"int hint(void) {{ return ({' '.join(hint.split())}); }}", "<hint>")
+        return tree.ext[0].body.block_items[0].expr
+    except (ParseError, AttributeError, IndexError):
+        raise InputError(f"the hint '{hint}' is not a C condition, e.g. 'x <= y + 1'") from None
+
+
+def _names(node: Any) -> set[str]:
+    if isinstance(node, c_ast.ID):
+        return {node.name}
+    return {name for _, child in node.children() for name in _names(child)}

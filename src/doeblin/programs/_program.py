@@ -1,0 +1,87 @@
+"""A program ready to be verified: read once, verified as often as one likes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from .._errors import InputError, Place
+from .c import Unsupported, read_c
+from .flow import Graph, Interpreter, System, system_of
+from .smt import read_horn, read_sygus
+
+Ints = Literal["math", "wrap32"]
+LANGUAGES = {".c": "c", ".i": "c", ".sl": "sygus", ".smt2": "horn"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """The text, its language, and (made when first needed) its graph and clauses.
+
+    `unsupported` holds the reason when the text is well formed but beyond what is modelled.
+    """
+
+    file: str
+    text: str
+    language: str
+    ints: Ints = "math"
+    graph: Graph | None = field(default=None, repr=False)
+    given: System | None = field(default=None, repr=False)
+    unsupported: str | None = None
+
+    @cached_property
+    def system(self) -> System:
+        if self.given is not None:
+            return self.given
+        if self.graph is None:
+            raise InputError(f"{self.file} was not understood: {self.unsupported}")
+        return system_of(self.graph, self.file)
+
+    @cached_property
+    def interpreter(self) -> Interpreter | None:
+        return Interpreter(self.graph) if self.graph is not None else None
+
+
+def parse_program(
+    text: str,
+    *,
+    file: str = "<text>",
+    language: str = "c",
+    ints: Ints = "math",
+    folder: Path | None = None,
+) -> Program:
+    """A program from its text. Raises InputError when the text is malformed."""
+    if ints not in ("math", "wrap32"):
+        raise InputError(f"unknown integer model {ints!r}: use 'math' or 'wrap32'")
+    try:
+        if language == "c":
+            graph = read_c(text, file, wrap=ints == "wrap32", folder=folder)
+            return Program(file, text, language, ints, graph=graph)
+        if language == "sygus":
+            return Program(file, text, language, ints, given=read_sygus(text, file))
+        if language == "horn":
+            return Program(file, text, language, ints, given=read_horn(text, file))
+    except Unsupported as reason:
+        return Program(file, text, language, ints, unsupported=str(reason))
+    except RecursionError:
+        return Program(file, text, language, ints, unsupported="unsupported: nesting this deep")
+    raise InputError(f"unknown language {language!r}: use 'c', 'sygus' or 'horn'")
+
+
+def read_program(path: str | Path, *, ints: Ints = "math") -> Program:
+    """Read a `.c`, `.i`, `.sl` or `.smt2` file."""
+    path = Path(path)
+    language = LANGUAGES.get(path.suffix)
+    if language is None:
+        raise InputError(
+            f"cannot tell the language of '{path}': use a name ending in {', '.join(LANGUAGES)}"
+        )
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(
+            f"cannot read '{path}': {error.strerror}", place=Place(str(path))
+        ) from None
+    return parse_program(text, file=str(path), language=language, ints=ints, folder=path.parent)

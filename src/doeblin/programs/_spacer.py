@@ -1,0 +1,73 @@
+"""Z3's Horn engine (Spacer) on the same clauses, as a peer and as a partner in the portfolio."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import z3
+
+from .flow import System
+from .proof import Clock
+from .smt._formula import Definitions
+from .smt._sexpr import parse
+from .terms import Term, Translator, as_bool, var
+
+
+def spacer(
+    system: System, clock: Clock, *, global_guidance: bool = True
+) -> list[Term] | str | None:
+    """Invariants when Spacer proves the system; None when it says unsafe; else its reason."""
+    context = clock.context()
+    translate = Translator(context)
+    integer, boolean = z3.IntSort(context), z3.BoolSort(context)
+    predicates = [
+        z3.Function(f"inv{i}", *([integer] * len(cut.variables)), boolean)
+        for i, cut in enumerate(system.cuts)
+    ]
+    solver = z3.SolverFor("HORN", ctx=context)
+    solver.set("timeout", max(1, int(1000 * clock.left)))
+    if global_guidance:
+        solver.set("fp.spacer.global", True)
+    for clause in system.clauses:
+        names = list(clause.inputs)
+        body = [translate(clause.constraint)]
+        if clause.source is not None:
+            cut = system.cuts[clause.source]
+            names += cut.variables
+            source = [translate.constant(n) for n in cut.variables]
+            body.append(predicates[clause.source](*source))
+        head: Any = z3.BoolVal(False, context)
+        if clause.target is not None:
+            head = predicates[clause.target](*(translate(arg) for arg in clause.args))
+        rule = z3.Implies(z3.And(*body, context), head)
+        bound = [translate.constant(n) for n in dict.fromkeys(names)]
+        solver.add(z3.ForAll(bound, rule) if bound else rule)
+    try:
+        answer = str(solver.check())
+    except z3.Z3Exception as error:
+        clock.tick()
+        return f"Spacer failed: {error}"
+    clock.tick()
+    if answer == "unsat":
+        return None
+    if answer != "sat":
+        return f"Spacer gave up: {solver.reason_unknown()}"
+    model = solver.model()
+    found = []
+    for predicate, cut in zip(predicates, system.cuts, strict=True):
+        variables = [translate.constant(n) for n in cut.variables]
+        value = model.eval(predicate(*variables), model_completion=True)
+        term = _read(value, cut.variables)
+        if term is None:
+            return "Spacer's invariant has quantifiers, which cannot be re-checked here"
+        found.append(term)
+    return found
+
+
+def _read(expression: Any, names: tuple[str, ...]) -> Term | None:
+    """Z3's formula as a term, through its text."""
+    try:
+        (parsed,) = parse(expression.sexpr(), "<spacer>")
+        return as_bool(Definitions().term(parsed, {name: var(name) for name in names}))
+    except Exception:  # any shape that we do not know: quantifiers, arrays
+        return None

@@ -1,0 +1,84 @@
+"""What verification says, and how it says it to people and to programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from .._errors import Place
+from .proof import Failure
+from .terms import Term
+
+
+class Outcome(Enum):
+    SAFE = "SAFE"
+    UNSAFE = "UNSAFE"
+    UNKNOWN = "UNKNOWN"
+
+
+INTS = {
+    "math": "mathematical integers (sums and products never overflow)",
+    "wrap32": "machine integers (unsigned wraps around, signed overflow is a failure)",
+}
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A formula that holds whenever control is at `place`; `text` is written in C."""
+
+    name: str
+    place: Place
+    formula: Term
+    text: str
+    block: int = -1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """SAFE with invariants, UNSAFE with a replayed failure, or UNKNOWN with the reason."""
+
+    outcome: Outcome
+    file: str
+    reason: str = ""
+    seconds: float = 0.0
+    rounds: int = 0
+    invariants: tuple[Invariant, ...] = ()
+    failure: Failure | None = None
+    method: str = "default"
+    found_by: str = ""
+    seed: int = 0
+    ints: str = "math"
+    steps: int = 0
+    search_seconds: float = 0.0
+    queries: int = 0
+    inputs: tuple[tuple[str, int], ...] = field(default=())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found: dict[str, Any] = {
+            "file": self.file,
+            "verdict": self.outcome.value,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 4),
+            "rounds": self.rounds,
+            "invariants": [
+                {
+                    "line": i.place.line,
+                    "column": i.place.column,
+                    "name": i.name,
+                    "formula": i.text,
+                }
+                for i in self.invariants
+            ],
+            "method": self.method,
+            "found_by": self.found_by,
+            "seed": self.seed,
+            "ints": self.ints,
+            "search_seconds": round(self.search_seconds, 4),
+            "search_steps": self.steps,
+            "queries": self.queries,
+        }
+        if self.outcome is Outcome.UNSAFE:
+            found["inputs"] = [{"what": what, "value": value} for what, value in self.inputs]
+        return found

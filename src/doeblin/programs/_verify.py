@@ -1,0 +1,299 @@
+"""`verify`: the whole way from a program to a verdict."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path as FilePath
+
+from .._errors import InputError
+from ..formulas._stages import Method, focused_gibbs, one_stage, two_stage, zero_stage
+from ._hints import parse_hints
+from ._program import Ints, Program, read_program
+from ._spacer import spacer
+from ._verdict import Invariant, Outcome, Verdict
+from .learner import Conflict, FailedRun, Learner, Progress
+from .output._c_text import c_text
+from .proof import (
+    Bounded,
+    Clock,
+    Failure,
+    OutOfTime,
+    Path,
+    all_term,
+    recheck,
+    replay_clauses,
+    replay_graph,
+)
+from .terms import Term, conj
+
+Event = Callable[[str, str], None]
+METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
+
+
+def search_method(name: str) -> Method:
+    """The chain that a method's name stands for; rates as measured best for proofs."""
+    if name in ("default", "portfolio"):
+        return focused_gibbs(beta=1.5, focus=0.7, epsilon=0.01)
+    if name == "two-stage":
+        return two_stage(beta=1.5)
+    if name == "one-stage":
+        return one_stage(beta=1.5)
+    if name == "zero-stage":
+        return zero_stage(beta=1.5)
+    raise InputError(f"unknown method {name!r}: use one of {', '.join(METHODS)}")
+
+
+def verify(
+    program: Program | str | FilePath,
+    *,
+    timeout: float = 10.0,
+    seed: int = 0,
+    method: str = "default",
+    hints: Sequence[str] = (),
+    ints: Ints | None = None,
+    on_event: Event | None = None,
+    cancel: threading.Event | None = None,
+) -> Verdict:
+    """Prove or refute a program within `timeout` seconds.
+
+    SAFE is said only after a fresh solver confirmed every condition of the invariants on the
+    program; UNSAFE only after the failure was replayed. `cancel` may be set from another thread;
+    the verdict is then UNKNOWN within a tenth of a second. May be called from several threads.
+
+    >>> from doeblin.programs import parse_program, verify
+    >>> program = parse_program("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
+    >>> verify(program).outcome.value
+    'SAFE'
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
+    if not timeout > 0:
+        raise InputError(f"the time limit must be positive, got {timeout}")
+    if not isinstance(program, Program):
+        program = read_program(program, ints=ints or "math")
+    with Clock(timeout, cancel) as clock:
+        attempt = _Attempt(program, clock, method, seed, on_event or (lambda kind, text: None))
+        return attempt.run(hints)
+
+
+class _Attempt:
+    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Event):
+        self.program = program
+        self.clock = clock
+        self.method = method
+        self.seed = seed
+        self.notify = notify
+        self.progress = Progress()
+        self.queries = 0
+        self.gave_up: str | None = None
+
+    def run(self, hints: Sequence[str]) -> Verdict:
+        if self.program.unsupported:
+            return self._verdict(Outcome.UNKNOWN, self.program.unsupported)
+        try:
+            return self._decide(hints)
+        except OutOfTime as reason:
+            text = str(reason)
+            if self.gave_up and text != "cancelled":
+                text += f"; the solver gave up on a condition ({self.gave_up})"
+            return self._verdict(Outcome.UNKNOWN, text)
+        except RecursionError:
+            return self._verdict(Outcome.UNKNOWN, "unsupported: nesting this deep")
+        except MemoryError:
+            return self._verdict(Outcome.UNKNOWN, "out of memory")
+
+    def _decide(self, hints: Sequence[str]) -> Verdict:
+        system = self.program.system
+        self.clock.tick()
+        if not any(clause.target is None for clause in system.clauses):
+            return self._safe([_true() for _ in system.cuts], "no failure is reachable at all")
+        if self.method == "spacer":
+            return self._spacer()
+        self.bounded = Bounded(system, self.clock)
+        found = self._bounded_search(depth=5 if system.cuts else 1, seconds=0.3)
+        if found is not None:
+            return found
+        if not system.cuts:
+            if self.bounded.exhausted:
+                return self._verdict(Outcome.UNKNOWN, "the solver gave up on the only condition")
+            return self._safe([], "no loops")
+        if self.method == "portfolio":
+            return self._portfolio(hints)
+        return self._learn(hints, self.clock)
+
+    def _learn(self, hints: Sequence[str], clock: Clock) -> Verdict:
+        program = self.program
+        learner = Learner(
+            program.system,
+            clock,
+            search_method(self.method),
+            random.Random(self.seed),
+            graph=program.graph,
+            interpreter=program.interpreter,
+            lemmas=self.method in ("default", "portfolio"),
+            hints=parse_hints(program, hints),
+            progress=self.progress,
+            notify=self.notify,
+        )
+        try:
+            invariants = learner.run()
+        except FailedRun as failed:
+            return self._unsafe(Path((), failed.inputs, 1 << 60))
+        except Conflict as conflict:
+            return self._unsafe(conflict.path)
+        finally:
+            self.queries = learner.conditions.queries
+            self.gave_up = learner.teacher.gave_up
+        terms = [
+            all_term(formulas, cut.variables)
+            for formulas, cut in zip(invariants, program.system.cuts, strict=True)
+        ]
+        return self._safe(terms, self.progress.by)
+
+    # ---- verdicts
+
+    def _safe(self, found: Sequence[Term], by: str) -> Verdict:
+        """SAFE, if a fresh solver agrees."""
+        system = self.program.system
+        terms = [conj((cut.facts(), term)) for cut, term in zip(system.cuts, found, strict=True)]
+        refusal = recheck(system, terms, self.clock)
+        if refusal is not None:
+            return self._verdict(
+                Outcome.UNKNOWN, f"the final re-check did not confirm the proof ({refusal})"
+            )
+        invariants = []
+        for cut, term, full in zip(system.cuts, found, terms, strict=True):
+            shown = dict(zip(cut.variables, cut.shown, strict=True))
+            shown = {n: s if list(shown.values()).count(s) == 1 else n for n, s in shown.items()}
+            text = c_text(term, lambda n, shown=shown: shown.get(n, n))
+            invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
+        self.progress.by = by
+        return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants))
+
+    def _unsafe(self, path: Path) -> Verdict:
+        """UNSAFE, if the program really fails on this path."""
+        program = self.program
+        failure: Failure | None
+        if program.graph is not None and program.interpreter is not None:
+            failure = replay_graph(program.graph, program.interpreter, program.system, path)
+        else:
+            failure = replay_clauses(program.system, path)
+        if failure is None:
+            return self._verdict(Outcome.UNKNOWN, "a failure was found but could not be replayed")
+        inputs: list[tuple[str, int]] = []
+        reason = "the failure condition is reachable"
+        if failure.run is not None:
+            for havoc, value in failure.run.inputs:
+                variable = program.graph.variables[havoc.name] if program.graph else None
+                what = f"{havoc.call}()" if havoc.call else (variable.shown if variable else "")
+                inputs.append((f"{what} at {havoc.place}", value))
+            fail = failure.run.failure
+            if fail is not None:
+                reason = f"{fail.what} at {fail.place}"
+        else:
+            for name, values in failure.states:
+                inputs += [(f"{name}.{key}", value) for key, value in values.items()]
+        return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
+
+    def _verdict(self, outcome: Outcome, reason: str, **more: object) -> Verdict:
+        return Verdict(
+            outcome,
+            self.program.file,
+            reason,
+            seconds=self.clock.seconds,
+            rounds=self.progress.rounds,
+            method=self.method,
+            found_by=self.progress.by,
+            seed=self.seed,
+            ints=self.program.ints,
+            steps=self.progress.steps,
+            search_seconds=self.progress.search_seconds,
+            queries=self.queries,
+            **more,  # type: ignore[arg-type]
+        )
+
+    # ---- other ways
+
+    def _bounded_search(self, depth: int, seconds: float) -> Verdict | None:
+        until = self.clock.seconds + seconds
+        while self.bounded.depth < depth and not self.bounded.exhausted:
+            left = until - self.clock.seconds
+            if left <= 0:
+                return None
+            path = self.bounded.deepen(left)
+            if path is not None:
+                verdict = self._unsafe(path)
+                return verdict if verdict.outcome is Outcome.UNSAFE else None
+            if not self.program.system.cuts:
+                return None
+        return None
+
+    def _spacer(self) -> Verdict:
+        """Z3's own engine for the same clauses; its proof is re-checked like any other."""
+        answer = spacer(self.program.system, self.clock)
+        if isinstance(answer, str):
+            return self._verdict(Outcome.UNKNOWN, answer)
+        if answer is not None:
+            return self._safe(answer, "Spacer")
+        self.bounded = Bounded(self.program.system, self.clock)
+        found = self._bounded_search(depth=10_000, seconds=self.clock.left)
+        return found or self._verdict(
+            Outcome.UNKNOWN, "Spacer says unsafe, but no failure could be replayed in time"
+        )
+
+    def _portfolio(self, hints: Sequence[str]) -> Verdict:
+        """The search and Spacer side by side; the first to finish wins."""
+        stop = threading.Event()
+        results: list[Verdict] = []
+
+        def other() -> None:
+            with Clock(self.clock.left, stop) as clock:
+                rival = _Attempt(self.program, clock, "spacer", self.seed, self.notify)
+                verdict = rival.run(hints)
+                if verdict.outcome is not Outcome.UNKNOWN:
+                    results.append(verdict)
+                    mine.set()
+
+        mine = threading.Event()
+        thread = threading.Thread(target=other, daemon=True)
+        thread.start()
+        try:
+            with Clock(max(0.001, self.clock.left), _Either(mine, self.clock)) as clock:
+                try:
+                    verdict = self._learn(hints, clock)
+                except OutOfTime:
+                    self.clock.tick() if not results else None
+                    verdict = None
+        finally:
+            stop.set()
+            thread.join()
+        if verdict is not None and verdict.outcome is not Outcome.UNKNOWN:
+            return verdict
+        if results:
+            self.progress.by = "Spacer"
+            return self._verdict(
+                results[0].outcome,
+                results[0].reason,
+                invariants=results[0].invariants,
+                failure=results[0].failure,
+                inputs=results[0].inputs,
+            )
+        return verdict or self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
+
+
+class _Either(threading.Event):
+    """Set when the event is set or the clock is over."""
+
+    def __init__(self, event: threading.Event, clock: Clock):
+        super().__init__()
+        self._event = event
+        self._clock = clock
+
+    def is_set(self) -> bool:
+        return self._event.is_set() or self._clock.over
+
+
+def _true() -> Term:
+    return conj(())

@@ -1,0 +1,371 @@
+"""C expressions to terms; side effects become statements, left to right, sequenced as in C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+
+from ..._errors import InputError
+from ..terms import (
+    ONE,
+    ZERO,
+    compare,
+    conj,
+    const,
+    disj,
+    divide,
+    ite,
+    mul,
+    neg,
+    negate,
+    sub,
+    truth,
+    var,
+)
+from ..terms import add as plus
+from ._directive import binary_constant
+from ._emitter import Emitter, Slot, Value
+from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote, type_of
+
+_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+_STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
+_BITS = frozenset({"&", "|", "^", "<<", ">>"})
+
+
+class Expressions(Emitter):
+    """Everything that has a value."""
+
+    # ---- types
+
+    def type(self, node: Any) -> CType | Opaque:
+        """The type a declaration node stands for."""
+        if isinstance(node, c_ast.Typename | c_ast.Decl | c_ast.Typedef | c_ast.TypeDecl):
+            return self.type(node.type)
+        if isinstance(node, c_ast.IdentifierType):
+            if len(node.names) == 1:
+                for scope in reversed(self.scopes):
+                    if f"typedef {node.names[0]}" in scope:
+                        return scope[f"typedef {node.names[0]}"].kind
+            known = type_of(node.names)
+            if known is None:
+                raise self.unsupported(f"the type '{' '.join(node.names)}'", node)
+            return known
+        if isinstance(node, c_ast.Enum):
+            self.enumerators(node)
+            return INT
+        if isinstance(node, c_ast.PtrDecl):
+            return Opaque("pointer", "pointers")
+        if isinstance(node, c_ast.ArrayDecl):
+            return Opaque("array", "arrays")
+        if isinstance(node, c_ast.FuncDecl):
+            return Opaque("function", "function pointers")
+        if isinstance(node, c_ast.Struct | c_ast.Union):
+            return Opaque("struct", "structures")
+        raise self.unsupported("this type", node)
+
+    def enumerators(self, node: Any) -> None:
+        following = 0
+        for item in (node.values.enumerators if node.values else ()) or ():
+            if item.value is not None:
+                following = self.constant_value(self.rvalue(item.value), item)
+            self.scopes[-1][item.name] = Slot(INT, constant=following)
+            following += 1
+
+    # ---- purity
+
+    def plain(self, node: Any) -> bool:
+        """Has the expression neither side effects nor obligations of its own?"""
+        if isinstance(node, c_ast.ID | c_ast.Constant):
+            return True
+        if isinstance(node, c_ast.UnaryOp):
+            if node.op == "sizeof":
+                return True
+            return (
+                node.op in ("!", "+", "-", "~")
+                and self.plain(node.expr)
+                and not (self.wrap and node.op == "-")
+            )
+        if isinstance(node, c_ast.BinaryOp):
+            if node.op in ("/", "%") and not isinstance(node.right, c_ast.Constant):
+                return False
+            if self.wrap and node.op in ("+", "-", "*", "/", "%", "<<"):
+                return False
+            return self.plain(node.left) and self.plain(node.right)
+        if isinstance(node, c_ast.Cast):
+            return self.plain(node.expr)
+        if isinstance(node, c_ast.TernaryOp):
+            return all(self.plain(part) for part in (node.cond, node.iftrue, node.iffalse))
+        return False
+
+    # ---- values
+
+    def rvalue(self, node: Any) -> Value:
+        """The value of an expression of integer type."""
+        value = self.evaluate(node)
+        if value is None:
+            raise self.unsupported("the value of a void expression", node)
+        return value
+
+    def evaluate(self, node: Any) -> Value | None:
+        """As `rvalue`, but a call of a void function has no value."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise self.unsupported(_describe(node), node)
+        return method(node)
+
+    def effects(self, node: Any) -> None:
+        """Evaluate for the side effects only."""
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--"):
+            node = c_ast.UnaryOp(node.op[1:], node.expr, node.coord)
+        if isinstance(node, c_ast.Cast) and _is_void(node.to_type):
+            node = node.expr
+        if isinstance(node, c_ast.ExprList):
+            for item in node.exprs:
+                self.effects(item)
+        elif not (isinstance(node, c_ast.Constant) and node.type == "string"):
+            self.evaluate(node)
+
+    def condition(self, node: Any, yes: int, no: int) -> None:
+        """Leave for `yes` or `no` by the truth of the expression, with short circuits."""
+        if not self.plain(node):
+            if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+                return self.condition(node.expr, no, yes)
+            if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+                middle = self.graph.block()
+                if node.op == "&&":
+                    self.condition(node.left, middle, no)
+                else:
+                    self.condition(node.left, yes, middle)
+                self.start(middle)
+                return self.condition(node.right, yes, no)
+        return self.branch(self.rvalue(node).truth(), yes, no, self.place(node))
+
+    def _constant(self, node: Any) -> Value:
+        if node.type == "string":
+            raise self.unsupported("strings", node)
+        if "float" in node.type or "double" in node.type:
+            raise self.unsupported("floating point", node)
+        value, kind = integer_literal(node.value, self.place(node))
+        return Value(const(value), kind)
+
+    def _id(self, node: Any) -> Value:
+        slot = self.lookup(node.name)
+        if slot is None:
+            if node.name in ("true", "false"):
+                return Value(truth(node.name == "true"), INT)
+            raise InputError(
+                f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",
+                place=self.place(node),
+            )
+        if slot.constant is not None:
+            return Value(const(slot.constant), INT)
+        if isinstance(slot.kind, Opaque) or slot.name is None:
+            what = slot.kind.what if isinstance(slot.kind, Opaque) else "this name"
+            raise self.unsupported(what, node)
+        return Value(var(slot.name), slot.kind)
+
+    def _unaryop(self, node: Any) -> Value:
+        op = node.op
+        if op in _STEPS:
+            return self._step(node)
+        if op == "sizeof":
+            return self._sizeof(node)
+        if op in ("&", "*"):
+            raise self.unsupported("pointers", node)
+        value = self.rvalue(node.expr)
+        if op == "!":
+            return Value(negate(value.truth()), INT)
+        kind = promote(value.kind)
+        value = self.convert(value, kind)
+        if op == "+":
+            return value
+        if op == "-":
+            return self.arithmetic(neg(value.integer()), kind, self.place(node), may_sink=True)
+        if op == "~":
+            base = const(-1 if kind.signed else kind.high)
+            return Value(sub(base, value.integer()), kind)
+        raise self.unsupported(f"the operator '{op}'", node)
+
+    def _sizeof(self, node: Any) -> Value:
+        expression = node.expr
+        if isinstance(expression, c_ast.ID):
+            slot = self.lookup(expression.name)
+            kind = slot.kind if slot else INT
+        elif isinstance(expression, c_ast.Typename):
+            kind = self.type(expression)
+        else:
+            raise self.unsupported("sizeof of an expression", node)
+        if isinstance(kind, Opaque):
+            raise self.unsupported(f"sizeof of {kind.what}", node)
+        return Value(const(max(1, kind.bits // 8)), ULONG)
+
+    def target(self, node: Any) -> tuple[str, CType]:
+        """The variable that an assignment changes."""
+        if isinstance(node, c_ast.ID):
+            slot = self.lookup(node.name)
+            if slot is None:
+                raise InputError(f"'{node.name}' is not declared", place=self.place(node))
+            if isinstance(slot.kind, Opaque):
+                raise self.unsupported(slot.kind.what, node)
+            if slot.name is None:
+                raise InputError(f"'{node.name}' cannot be assigned", place=self.place(node))
+            return slot.name, slot.kind
+        if isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp):
+            raise self.unsupported(_describe(node), node)
+        raise InputError("this cannot be assigned to", place=self.place(node))
+
+    def _step(self, node: Any) -> Value:
+        name, kind = self.target(node.expr)
+        old = Value(var(name), kind)
+        if node.op.startswith("p"):
+            old = self.snapshot(old)
+        one = Value(const(abs(_STEPS[node.op])), INT)
+        new = self.binary("+" if _STEPS[node.op] > 0 else "-", Value(var(name), kind), one, node)
+        self.assign(name, self.convert(new, kind).term, self.place(node))
+        return old if node.op.startswith("p") else Value(var(name), kind)
+
+    def _assignment(self, node: Any) -> Value:
+        name, kind = self.target(node.lvalue)
+        value = self.rvalue(node.rvalue)
+        if node.op != "=":
+            value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
+        self.assign(name, self.convert(value, kind).term, self.place(node.lvalue))
+        return Value(var(name), kind)
+
+    def _exprlist(self, node: Any) -> Value | None:
+        for item in node.exprs[:-1]:
+            self.effects(item)
+        return self.evaluate(node.exprs[-1])
+
+    def _cast(self, node: Any) -> Value | None:
+        kind = self.type(node.to_type)
+        if isinstance(kind, Opaque):
+            if kind.name == "void":
+                self.effects(node.expr)
+                return None
+            raise self.unsupported(kind.what, node)
+        return self.convert(self.rvalue(node.expr), kind)
+
+    def _ternaryop(self, node: Any) -> Value:
+        if self.plain(node.iftrue) and self.plain(node.iffalse):
+            condition = self.rvalue(node.cond).truth()
+            yes, no = self.rvalue(node.iftrue), self.rvalue(node.iffalse)
+            kind = common(yes.kind, no.kind)
+            first, second = self.convert(yes, kind), self.convert(no, kind)
+            return Value(ite(condition, first.integer(), second.integer()), kind)
+        return self._choice(node.cond, node.iftrue, node.iffalse)
+
+    def _choice(self, cond: Any, yes_node: Any, no_node: Any) -> Value:
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.condition(cond, yes, no)
+        ends: list[tuple[int, Value]] = []
+        for block, node in ((yes, yes_node), (no, no_node)):
+            self.start(block)
+            value = self.rvalue(node)
+            ends.append((self.current, value))
+        kind = common(ends[0][1].kind, ends[1][1].kind)
+        name = self.fresh("", kind)
+        for block, value in ends:
+            self.start(block)
+            self.assign(name, self.convert(value, kind).term)
+            self.jump(after)
+        self.start(after)
+        return Value(var(name), kind)
+
+    def _binaryop(self, node: Any) -> Value:
+        if node.op in ("&&", "||"):
+            return self._logical(node)
+        left = self.rvalue(node.left)
+        if not self.plain(node.right):
+            left = self.snapshot(left)
+        return self.binary(node.op, left, self.rvalue(node.right), node)
+
+    def _logical(self, node: Any) -> Value:
+        if self.plain(node.right):
+            left, right = self.rvalue(node.left).truth(), self.rvalue(node.right).truth()
+            return Value(conj((left, right)) if node.op == "&&" else disj((left, right)), INT)
+        name = self.fresh("", INT)
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.condition(node, yes, no)
+        for block, value in ((yes, ONE), (no, ZERO)):
+            self.start(block)
+            self.assign(name, value)
+            self.jump(after)
+        self.start(after)
+        return Value(var(name), INT)
+
+    def binary(self, op: str, left: Value, right: Value, node: Any) -> Value:
+        """An operator on two values, with C's conversions."""
+        place = self.place(node)
+        if op in ("<<", ">>"):
+            return self._shift(op, left, right, node)
+        kind = common(left.kind, right.kind)
+        a, b = self.convert(left, kind).integer(), self.convert(right, kind).integer()
+        if op in _COMPARISONS:
+            return Value(compare("=" if op == "==" else op, a, b), INT)
+        if op == "+":
+            return self.arithmetic(plus(a, b), kind, place, may_sink=False)
+        if op == "-":
+            return self.arithmetic(sub(a, b), kind, place, may_sink=True)
+        if op == "*":
+            return self.arithmetic(mul(a, b), kind, place, may_sink=False)
+        if op in ("/", "%"):
+            self.require(compare("!=", b, const(0)), "undefined behaviour: division by zero", place)
+            if b.constant and b.leaf == 0:
+                return Value(ZERO, kind)
+            quotient = divide("tdiv", a, b)
+            if self.wrap and kind.signed and not (b.constant and b.leaf != -1):
+                self.require(
+                    compare("<=", quotient, const(kind.high)),
+                    "undefined behaviour: signed overflow",
+                    place,
+                )
+            return Value(quotient if op == "/" else divide("trem", a, b), kind)
+        if op in _BITS:
+            return self._bits(op, a, b, kind, node)
+        raise self.unsupported(f"the operator '{op}'", node)
+
+    def _bits(self, op: str, a: Any, b: Any, kind: CType, node: Any) -> Value:
+        if a.constant and b.constant:
+            return Value(const(binary_constant(op, a.leaf, b.leaf)), kind)
+        if a.constant:
+            a, b = b, a
+        if op == "&" and b.constant and b.leaf >= 0 and (b.leaf & (b.leaf + 1)) == 0:
+            # A mask of low bits is the remainder by a power of two, in two's complement.
+            return Value(divide("mod", a, const(b.leaf + 1)), kind)
+        raise self.unsupported("bit operations", node)
+
+    def _shift(self, op: str, left: Value, right: Value, node: Any) -> Value:
+        kind = promote(left.kind)
+        a, b = self.convert(left, kind).integer(), right.integer()
+        if not b.constant:
+            raise self.unsupported("bit operations (a shift by a variable amount)", node)
+        place = self.place(node)
+        if not 0 <= b.leaf < kind.bits:
+            self.require(truth(False), "undefined behaviour: shift out of range", place)
+            return Value(ZERO, kind)
+        power = const(1 << b.leaf)
+        if op == ">>":
+            return Value(divide("div", a, power), kind)
+        if kind.signed:
+            self.require(
+                compare("<=", ZERO, a), "undefined behaviour: shift of a negative value", place
+            )
+        return self.arithmetic(mul(a, power), kind, place, may_sink=False)
+
+
+def _is_void(node: Any) -> bool:
+    kind = getattr(getattr(node, "type", None), "type", None)
+    return isinstance(kind, c_ast.IdentifierType) and kind.names == ["void"]
+
+
+def _describe(node: Any) -> str:
+    names = {
+        "ArrayRef": "arrays",
+        "StructRef": "structures",
+        "UnaryOp": "pointers",
+        "InitList": "initialiser lists",
+        "CompoundLiteral": "compound literals",
+    }
+    return names.get(type(node).__name__, f"'{type(node).__name__}' expressions")

@@ -1,0 +1,95 @@
+"""C text to a graph."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pycparser import CParser, c_ast
+from pycparser.c_parser import ParseError
+
+from ..._errors import InputError, Place
+from ..flow import Graph, thread_jumps
+from ._calls import ASSERTIONS, ASSUMPTIONS
+from ._clean import clean
+from ._emitter import Slot, Unsupported
+from ._preprocess import Preprocessor
+from ._statements import Statements
+from ._types import Opaque
+
+
+def read_c(text: str, file: str, *, wrap: bool = False, folder: Path | None = None) -> Graph:
+    """Parse and lower one C file. Bad C raises InputError, what is not modelled Unsupported."""
+    tokens = clean(Preprocessor(folder).run(text, file))
+    places = [token.place for token in tokens]
+    end = places[-1] if places else Place(file, 1, 1)
+    try:
+        tree = CParser().parse("\n".join(token.text for token in tokens), file)
+        return _lower(tree, places, file, wrap=wrap)
+    except ParseError as error:
+        raise _located(str(error), places, end) from None
+    except RecursionError:
+        raise Unsupported("nesting this deep", Place(file)) from None
+
+
+def _located(message: str, places: list[Place], end: Place) -> InputError:
+    """The parser's message with its line turned back into a place in the source."""
+    match = re.search(r":(\d+)(?::\d+)?: (.*)", message, re.DOTALL)
+    if match is None:
+        return InputError("C syntax error: the file ends too early", place=end)
+    index = min(int(match.group(1)), len(places)) - 1
+    place = places[index] if places else end
+    return InputError(f"C syntax error {match.group(2)}", place=place)
+
+
+def _lower(tree: Any, places: list[Place], file: str, *, wrap: bool) -> Graph:
+    lowering = Statements(places, file, wrap=wrap)
+    for item in tree.ext:
+        if isinstance(item, c_ast.FuncDef):
+            lowering.functions[item.decl.name] = item
+            lowering.prototypes[item.decl.name] = item.decl.type
+        else:
+            lowering.statement(item)
+    entry = _entry(lowering.functions, file)
+    frame: dict[str, Slot] = {}
+    declared = lowering.functions[entry].decl.type
+    for parameter in declared.args.params if declared.args else []:
+        if getattr(parameter, "name", None) is None:
+            continue
+        kind = lowering.type(parameter)
+        if isinstance(kind, Opaque):
+            frame[parameter.name] = Slot(kind)
+            continue
+        place = lowering.place(parameter)
+        name = lowering.fresh(parameter.name, kind, place)
+        lowering.havoc(name, kind, place)
+        frame[parameter.name] = Slot(kind, name)
+    lowering.body(entry, frame, None)
+    lowering.stop()
+    thread_jumps(lowering.graph)
+    return lowering.graph
+
+
+def _entry(functions: dict[str, Any], file: str) -> str:
+    """`main`, or the one function that no other calls."""
+    if "main" in functions:
+        return "main"
+    called: set[str] = set()
+    for definition in functions.values():
+        _calls(definition.body, called)
+    roots = [
+        name
+        for name in functions
+        if name not in called and name not in ASSERTIONS and name not in ASSUMPTIONS
+    ]
+    if len(roots) == 1:
+        return roots[0]
+    raise InputError("there is no function 'main' to start from", place=Place(file, 1, 1))
+
+
+def _calls(node: Any, found: set[str]) -> None:
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        found.add(node.name.name)
+    for _, child in node.children() if node is not None else ():
+        _calls(child, found)

@@ -1,0 +1,7 @@
+"""Learning invariants: examples, pools of atoms, lemmas, the search, and its teacher."""
+
+from ._data import Conflict as Conflict
+from ._harvest import dnf_of as dnf_of
+from ._learn import Learner as Learner
+from ._learn import Progress as Progress
+from ._seed import FailedRun as FailedRun

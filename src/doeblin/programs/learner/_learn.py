@@ -1,0 +1,269 @@
+"""The loop: examples, candidate, counterexamples, until a candidate is inductive."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...formulas._stages import Method
+from ..flow import Graph, Interpreter, System
+from ..proof import Atom, Clock, Conditions, Dnf, GaveUp
+from ._data import Data
+from ._harvest import dnf_of, harvest
+from ._lemmas import candidates, good_points, guarded, prove, thin
+from ._search import Round
+from ._seed import add_models, run_program, walk
+from ._space import Space
+from ._teacher import Teacher
+
+TEMPLATES = (
+    (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
+    (4, 5), (6, 4),
+)  # fmt: skip
+_SLICE = 0.02
+
+
+@dataclass
+class Progress:
+    """Counters that reports show."""
+
+    rounds: int = 0
+    steps: int = 0
+    search_seconds: float = 0.0
+    by: str = ""
+
+
+@dataclass
+class Learner:
+    """Everything that one attempt at a proof needs."""
+
+    system: System
+    clock: Clock
+    method: Method
+    rng: random.Random
+    graph: Graph | None = None
+    interpreter: Interpreter | None = None
+    lemmas: bool = True
+    hints: list[list[Dnf]] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
+    notify: Callable[[str, str], None] = lambda kind, text: None
+
+    def __post_init__(self) -> None:
+        self.conditions = Conditions(self.system, self.clock)
+        found = harvest(self.system, self.graph)
+        self.spaces = [
+            Space(cut, relevant, found, self.rng)
+            for cut, relevant in zip(self.system.cuts, found.relevant, strict=True)
+        ]
+        self.scale = max([space.scale for space in self.spaces], default=10)
+        self.data = Data()
+        self.teacher = Teacher(self.conditions, self.data, self.rng, scale=self.scale)
+        self._constants = [c for c in found.constants if abs(c) < 1 << 20]
+        self._guards = self._find_guards()
+
+    # ---- the parts
+
+    def run(self) -> list[list[Dnf]]:
+        """Invariants, a list of formulas for each cut point. Raises when time is up, and Conflict
+        or FailedRun when the program turns out to be unsafe."""
+        self._seed()
+        first = self._from_failures()
+        if first is not None and self.teacher.accepts(first):
+            self.progress.by = "the assertion itself"
+            return [[dnf] for dnf in first]
+        if self.lemmas:
+            found = self._prove_lemmas()
+            if found is not None:
+                return found
+        return self._search(first)
+
+    def _seed(self) -> None:
+        clauses = self.system.clauses
+        starts, failures = [], []
+        for index, clause in enumerate(clauses):
+            try:
+                if clause.source is None and clause.target is not None:
+                    starts += self.conditions.violations(
+                        index, [], [()], self.rng, count=6, scale=self.scale
+                    )
+                elif clause.source is not None and clause.target is None:
+                    failures += self.conditions.violations(
+                        index, [], [], self.rng, count=6, scale=self.scale
+                    )
+            except GaveUp as reason:
+                self.teacher.gave_up = str(reason)
+        add_models(self.data, self.system, starts)
+        if self.interpreter is not None:
+            self._runs(starts)
+        else:
+            for start in starts:
+                if self.clock.seconds > 0.1 * self.clock.limit:
+                    break
+                walk(self.conditions, self.data, self.rng, start, steps=14, scale=self.scale)
+        add_models(self.data, self.system, failures)
+        for failure in failures[:4]:
+            self._back(failure.clause, failure.source)
+
+    def _runs(self, starts: list) -> None:
+        assert self.interpreter is not None
+        until = self.clock.seconds + min(0.12, 0.05 * self.clock.limit)
+        for number in range(40):
+            if number > 5 and self.clock.seconds > until:
+                break
+            self.clock.tick()
+            first = None
+            if starts and number % 2 == 0:
+                first = _sites(self.rng.choice(starts).values)
+            run_program(
+                self.interpreter, self.system, self.data, self.rng, self._constants, first=first
+            )
+
+    def _back(self, clause: int, state: tuple[int, ...]) -> None:
+        """A few steps backwards from a failing state."""
+        cut = self.system.clauses[clause].source
+        for _ in range(3):
+            options = [
+                i
+                for i, c in enumerate(self.system.clauses)
+                if c.target == cut and c.source is not None
+            ]
+            if not options:
+                return
+            index = self.rng.choice(options)
+            solver = self.conditions.to_state(index, state)
+            try:
+                if self.conditions.check(solver) != "sat":
+                    return
+                model = self.conditions.model(solver, index)
+            except GaveUp:
+                return
+            finally:
+                solver.pop()
+            add_models(self.data, self.system, [model])
+            cut, state = self.system.clauses[index].source, model.source
+
+    def _from_failures(self) -> list[Dnf] | None:
+        """The weakest candidate: at each cut point, what excludes an immediate failure."""
+        found: list[Dnf] = []
+        for number, cut in enumerate(self.system.cuts):
+            dnf: Dnf | None = ((),)
+            for clause in self.system.clauses:
+                if clause.target is None and clause.source == number:
+                    dnf = dnf_of(clause.constraint, cut.variables, positive=False)
+            if dnf is None or not 0 < len(dnf) <= 6 or any(len(cube) > 14 for cube in dnf):
+                return None
+            found.append(dnf)
+        return found
+
+    def _find_guards(self) -> list[list[Atom]]:
+        """Conditions of the program that split a cut point's states, simplest first."""
+        found = []
+        for space in self.spaces:
+            atoms = dict.fromkeys(atom for atom, _ in space.suggested)
+            simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
+            found.append(simple[:24])
+        return found
+
+    def _prove_lemmas(self) -> list[list[Dnf]] | None:
+        """Proved conjunctions; returned when they suffice."""
+        good = [good_points(self.data, cut) for cut in range(len(self.spaces))]
+        wanted = [
+            [*(self.hints[cut] if self.hints else []), *candidates(space, good[cut])]
+            for cut, space in enumerate(self.spaces)
+        ]
+        none: list[list[Dnf]] = [[] for _ in self.spaces]
+        for stage in ("conjunctions", "implications"):
+            proved = prove(self.conditions, wanted, self.teacher.lemmas)
+            lemmas = [
+                thin([*old, *new], space)
+                for old, new, space in zip(self.teacher.lemmas, proved, self.spaces, strict=True)
+            ]
+            self.teacher.lemmas = lemmas
+            self.notify("lemmas", f"{sum(map(len, lemmas))} {stage}")
+            if self.teacher.sufficient():
+                self.progress.by = "lemmas"
+                return self.teacher.essential(lemmas)
+            wanted = [
+                guarded(space, self._guards[cut], good[cut], lemmas[cut])
+                for cut, space in enumerate(self.spaces)
+            ]
+            if wanted == none:
+                return None
+        return None
+
+    def _search(self, first: list[Dnf] | None) -> list[list[Dnf]]:
+        """The randomised search over growing templates."""
+        rng, clock, data = self.rng, self.clock, self.data
+        templates = list(TEMPLATES)
+        if first is not None:
+            widest = max(len(cube) for dnf in first for cube in dnf)
+            templates.insert(7, (max(len(dnf) for dnf in first), widest + 2))
+        level, slice_, failures, same, previous = 0, _SLICE, 0, 0, 0
+        last: list[Dnf] | None = None
+        metropolis = any(stage.move == "metropolis" for stage in self.method.stages)
+        while True:
+            clock.tick()
+            self.progress.rounds += 1
+            keep: list[list[Atom]] = [[] for _ in self.spaces]
+            for formulas in (last, first):
+                for cut, dnf in enumerate(formulas or ()):
+                    keep[cut] += [atom for cube in dnf for atom in cube]
+
+            def prepare(keep: list[list[Atom]] = keep) -> Round:
+                return Round(
+                    self.spaces,
+                    data,
+                    rng,
+                    keep=keep,
+                    from_data=rng.random() < 0.5,
+                    parity=clock.seconds > 0.25 * clock.limit,
+                    neighbours=metropolis,
+                )
+
+            round_ = prepare()
+            if level > 0 and rng.random() < 0.15:
+                level -= 1
+            candidate = None
+            while candidate is None:
+                clock.tick()
+                n, m = templates[level]
+                shape = (n * len(self.spaces), m)
+                start = None
+                if first and ((level == 7 and failures < 8) or rng.random() < 0.1):
+                    start = round_.start_from(first, shape)
+                elif last and rng.random() < 0.7:
+                    start = round_.start_from(last, shape)
+                before = clock.seconds
+                candidate, steps = round_.learn(
+                    self.method, (n, m), slice_ * (1 + 0.3 * level), clock, start
+                )
+                self.progress.steps += steps
+                self.progress.search_seconds += clock.seconds - before
+                if candidate is None:
+                    level += 1
+                    failures += 1
+                    if level == len(templates):
+                        level, slice_ = 0, 2 * slice_
+                    if failures % 2 == 0:
+                        round_ = prepare()
+            last = candidate.formulas
+            same = same + 1 if level == previous else 0
+            previous = level
+            if same > 30 and level < len(templates) - 1:
+                level, same = level + 1, 0
+            if self.teacher.accepts(last):
+                self.progress.by = self.method.name
+                found = [
+                    [*lemmas, dnf] for lemmas, dnf in zip(self.teacher.lemmas, last, strict=True)
+                ]
+                return self.teacher.essential(found) if self.lemmas else found
+
+
+def _sites(values: dict[str, int]) -> dict[int, int]:
+    found = {}
+    for name, value in values.items():
+        _, mark, site = name.rpartition("?")
+        if mark and site.isdigit():
+            found[int(site)] = value
+    return found

@@ -1,0 +1,136 @@
+"""First examples: concrete runs of the program, and a few models of the conditions."""
+
+from __future__ import annotations
+
+import random
+
+from ..flow import Havoc, Interpreter, System
+from ..proof import Conditions, GaveUp, Model
+from ._data import Data
+
+
+class FailedRun(Exception):
+    """A random run violated the property; it proves that the program is unsafe."""
+
+    def __init__(self, inputs: tuple[int, ...]):
+        super().__init__("a concrete run fails")
+        self.inputs = inputs
+
+
+def run_program(
+    interpreter: Interpreter,
+    system: System,
+    data: Data,
+    rng: random.Random,
+    constants: list[int],
+    *,
+    first: dict[int, int] | None = None,
+    keep: int = 30,
+    limit: int = 3000,
+) -> None:
+    """One run on random inputs; its states at loop heads are reachable examples.
+
+    `first` gives values to the first use of an input site, e.g. from a model of the start.
+    """
+    index = {name: i for i, name in enumerate(interpreter.names)}
+    blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
+    columns = [[index[name] for name in cut.variables] for cut in system.cuts]
+    zero = rng.choice((0.05, 0.3, 0.5, 0.8))
+    scale = rng.choice((2, 5, 12))
+    given = dict(first or {})
+
+    def inputs(havoc: Havoc) -> int:
+        if havoc.site in given:
+            return given.pop(havoc.site)
+        draw = rng.random()
+        if draw < zero:
+            value = 0 if havoc.call else rng.randint(-1, 1)
+        elif draw < 0.95 or not constants:
+            value = rng.randint(-scale, scale) if rng.random() < 0.4 else rng.randint(0, scale)
+        else:
+            value = rng.choice(constants) + rng.randint(-1, 1)
+        if havoc.low is not None:
+            value = max(value, havoc.low)
+        if havoc.high is not None:
+            value = min(value, havoc.high)
+        return value
+
+    marks: list[int] = []
+    taken: list[tuple[Havoc, int]] = []
+
+    def record(havoc: Havoc) -> int:
+        value = inputs(havoc)
+        taken.append((havoc, value))
+        return value
+
+    run = interpreter.run(
+        record,
+        watch=list(blocks),
+        limit=limit,
+        arrive=lambda block: marks.append(len(taken)),
+        visit_limit=limit,
+    )
+    values = tuple(value for _, value in taken)
+    if run.outcome == "failed":
+        raise FailedRun(values)
+    chosen = list(range(len(run.visits)))
+    if len(chosen) > keep:
+        chosen = sorted({*chosen[: keep // 2], *chosen[-4:], *rng.sample(chosen, keep // 3)})
+    for position in chosen:
+        block, state = run.visits[position]
+        cut = blocks[block]
+        point = tuple(state[i] for i in columns[cut])
+        data.add_run(cut, point, values[: marks[position]], position + 1)
+
+
+def add_models(data: Data, system: System, models: list[Model]) -> int:
+    """Record models; how many were new and small enough."""
+    count = 0
+    for model in models:
+        clause = system.clauses[model.clause]
+        count += data.add(model, clause.source, clause.target)
+    return count
+
+
+def walk(
+    conditions: Conditions,
+    data: Data,
+    rng: random.Random,
+    start: Model,
+    *,
+    steps: int,
+    scale: int,
+) -> None:
+    """Follow the clauses forwards from a state by asking the solver, for systems without code."""
+    system = conditions.system
+    cut, state = system.clauses[start.clause].target, start.target
+    for _ in range(steps):
+        options = [
+            i for i, c in enumerate(system.clauses) if c.source == cut and c.target is not None
+        ]
+        rng.shuffle(options)
+        for clause in options:
+            model = successor(conditions, rng, clause, state, scale)
+            if model is not None and (model.target != state or len(options) > 1):
+                add_models(data, system, [model])
+                cut, state = system.clauses[clause].target, model.target
+                break
+        else:
+            return
+
+
+def successor(
+    conditions: Conditions, rng: random.Random, clause: int, state: tuple[int, ...], scale: int
+) -> Model | None:
+    """A model of the clause that starts in the given state, varied at random."""
+    solver = conditions.at_state(clause, state)
+    try:
+        if conditions.check(solver) != "sat":
+            return None
+        found = conditions.model(solver, clause)
+        varied = conditions.vary(solver, clause, rng, scale)
+        return varied or found
+    except GaveUp:
+        return None
+    finally:
+        solver.pop()

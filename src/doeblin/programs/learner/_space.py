@@ -1,0 +1,249 @@
+"""The atoms worth trying at one cut point: directions with weights, and constants for them."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...formulas._tables import AtomArrays
+from ..flow import Cut
+from ..proof import EQ, LE, NE, Atom
+from ._harvest import Suggestions, vector_of
+
+TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
+
+
+class Pool(NamedTuple):
+    """Atoms as arrays for the engine, with their prior weights."""
+
+    atoms: AtomArrays
+    weights: NDArray[np.float64]
+
+    def atom(self, k: int) -> Atom:
+        a = self.atoms
+        vector = tuple(int(c) for c in a.directions[a.direction[k]])
+        return Atom(vector, int(a.relation[k]), int(a.constant[k]), int(a.modulus[k]))
+
+
+class Space:
+    """Directions of one cut point; new ones are added as counterexamples suggest them."""
+
+    def __init__(self, cut: Cut, relevant: set[int], found: Suggestions, rng: random.Random):
+        self.cut = cut
+        self.size = len(cut.variables)
+        self.relevant = sorted(relevant)
+        self.moduli = {m for m in found.moduli if m <= 16}
+        self._weights: dict[tuple[int, ...], float] = {}
+        self._rng = rng
+        constants = {c for c in found.constants if abs(c) < TOP >> 20}
+        near = {c + e for c in constants for e in (-1, 0, 1)} | {-c for c in constants}
+        self.constants = sorted(near | {-1, 0, 1}, key=lambda c: (abs(c), c))[:200]
+        self.small_constants = {c for c in constants if 2 <= c <= 8}
+        self.scale = max([abs(c) for c in constants if abs(c) < 1 << 20] + [10])
+        self.suggested: list[tuple[Atom, float]] = []
+        self._directions(found)
+
+    def _add(self, vector: tuple[int, ...], weight: float) -> bool:
+        if not any(vector) or max(map(abs, vector)) > 1 << 20:
+            return False
+        for v in (vector, tuple(-c for c in vector)):
+            self._weights[v] = max(self._weights.get(v, 0.0), weight)
+        return True
+
+    def _directions(self, found: Suggestions) -> None:
+        units = {i: _unit(self.size, i) for i in self.relevant}
+        for i in self.relevant[:400]:
+            self._add(units[i], 1.0)
+        some = self.relevant
+        if len(some) > 16:
+            pairs = [tuple(self._rng.sample(some, 2)) for _ in range(120)]
+        else:
+            pairs = [(i, j) for i in some for j in some if j < i]
+        for i, j in pairs:
+            self._add(_combine(units[i], 1, units[j], 1), 0.5)
+            self._add(_combine(units[i], 1, units[j], -1), 0.8)
+        if len(some) <= 5:
+            for i in some:
+                for j in some:
+                    for k in some:
+                        if k < j < i:
+                            for a in (1, -1):
+                                for b in (1, -1):
+                                    two = _combine(units[i], 1, units[j], a)
+                                    self._add(_combine(two, 1, units[k], b), 0.15)
+        for form, op, b in found.forms:
+            vector = vector_of(form, self.cut.variables)
+            if vector is None or any(c and i not in units for i, c in enumerate(vector)):
+                continue
+            if not self._add(vector, 1.5) or abs(b) >= TOP >> 20:
+                continue
+            flipped = tuple(-c for c in vector)
+            for v, c in ((vector, b), (vector, b - 1), (flipped, -b), (flipped, -b - 1)):
+                self.suggested.append((Atom(v, LE, c), 4.0))
+            if op == "=":
+                self.suggested.append((Atom(vector, EQ, b), 4.0))
+                self.suggested.append((Atom(vector, NE, b), 2.0))
+        scales = sorted(c for c in found.coefficients | {abs(c) for c in found.constants})
+        scales = [c for c in scales if 2 <= c <= 20][:5]
+        for c in sorted({2, *scales}):
+            if len(some) <= 6:
+                for i in some:
+                    for j in some:
+                        if i != j:
+                            self._add(_combine(units[i], c, units[j], -1), 0.12)
+                            self._add(_combine(units[i], c, units[j], 1), 0.08)
+
+    def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
+        """Equations that all reachable examples satisfy: the null space of the points."""
+        found = []
+        for vector, constant in null_space(good[:60, self.relevant[:24]]):
+            full = [0] * self.size
+            for i, c in zip(self.relevant, vector, strict=False):
+                full[i] = c
+            found.append(Atom(tuple(full), EQ, constant))
+        return found
+
+    def vectors(self) -> list[tuple[int, ...]]:
+        return list(self._weights)
+
+    def pool(
+        self,
+        points: NDArray[np.int64],
+        good: NDArray[np.int64],
+        rng: np.random.Generator,
+        *,
+        keep: list[Atom],
+        from_data: bool,
+        parity: bool,
+    ) -> Pool:
+        """Atoms for one round over the examples `points`; `good` are row numbers."""
+        singles: list[tuple[Atom, float]] = list(self.suggested)
+        if len(good):
+            singles += [(atom, 4.0) for atom in self.equalities(points[good])]
+        singles += [(atom, 1.0) for atom in keep]
+        if self.moduli or parity:
+            singles += self._congruences()
+        for atom, _ in singles:
+            self._weights.setdefault(atom.vector, 0.3)
+        directions = np.array([(0,) * self.size, *self._weights], dtype=np.int64)
+        base = np.array([0.0, *self._weights.values()])
+        number = {v: i + 1 for i, v in enumerate(self._weights)}
+        rows = np.arange(1, len(directions))
+        parts: list[tuple[NDArray, int, NDArray, NDArray]] = []
+
+        def put(which: NDArray, relation: int, bound: NDArray, weight: NDArray) -> None:
+            parts.append((which, relation, bound, weight))
+
+        constants = np.array(self.constants, dtype=np.int64)
+        if len(constants) > 14:
+            near = constants[np.abs(constants) <= 1]
+            constants = np.concatenate([near, rng.choice(constants, 11, replace=False)])
+        many = len(constants)
+        put(np.repeat(rows, many), LE, np.tile(constants, len(rows)), np.repeat(base[1:], many))
+        for c in (0, 1, -1):
+            put(rows, EQ, np.full(len(rows), c), 0.2 * base[1:])
+        if len(points):
+            projected = directions[1:] @ points.T
+            if len(good):
+                highest, lowest = projected[:, good].max(1), projected[:, good].min(1)
+                if from_data:
+                    put(rows, LE, highest, base[1:])
+                same = np.nonzero(highest == lowest)[0]
+                put(rows[same], EQ, highest[same], 3.0 * base[1:][same])
+            if from_data:
+                count = min(len(points), max(3, min(8, 3000 // len(rows))))
+                chosen = projected[:, rng.choice(len(points), count, replace=False)]
+                for shift in (0, 1):
+                    put(
+                        np.repeat(rows, count),
+                        LE,
+                        chosen.ravel() - shift,
+                        0.12 * np.repeat(base[1:], count),
+                    )
+        direction = [np.zeros(2, dtype=np.int64), *(p[0] for p in parts)]
+        relation = [np.zeros(2, dtype=np.int64), *(np.full(len(p[0]), p[1]) for p in parts)]
+        bound = [np.array([TOP, -TOP]), *(p[2] for p in parts)]
+        weight = [np.array([3.0, 1.0]), *(p[3] for p in parts)]
+        direction.append(np.array([number[a.vector] for a, _ in singles], dtype=np.int64))
+        relation.append(np.array([a.relation for a, _ in singles], dtype=np.int64))
+        bound.append(np.array([a.constant for a, _ in singles], dtype=np.int64))
+        weight.append(np.array([w for _, w in singles], dtype=np.float64))
+        modulus = np.zeros(sum(len(d) for d in direction), dtype=np.int64)
+        if singles:
+            modulus[-len(singles) :] = [a.modulus for a, _ in singles]
+        order = np.argsort(np.concatenate(direction), kind="stable")
+        atoms = AtomArrays(
+            directions,
+            np.concatenate(direction)[order],
+            np.concatenate(relation).astype(np.int64)[order],
+            np.concatenate(bound).astype(np.int64)[order],
+            modulus[order],
+        )
+        return Pool(atoms, np.concatenate(weight)[order])
+
+    def _congruences(self) -> list[tuple[Atom, float]]:
+        found = []
+        moduli = {2} | {m for m in self.moduli if m <= 8}
+        if self.moduli:
+            moduli |= self.small_constants
+        for k in sorted(moduli):
+            weight = 0.5 if k in self.moduli else 0.2 if self.moduli else 0.05
+            for vector in list(self._weights)[: 2 * self.size * self.size]:
+                used = [c for c in vector if c]
+                if len(used) <= 2 and used[0] == 1 and max(map(abs, used)) == 1:
+                    for r in range(k):
+                        found.append((Atom(vector, EQ, r, k), weight / len(used) ** 2))
+        return found
+
+
+def _unit(size: int, index: int) -> tuple[int, ...]:
+    return tuple(int(i == index) for i in range(size))
+
+
+def _combine(u: tuple[int, ...], a: int, v: tuple[int, ...], b: int) -> tuple[int, ...]:
+    return tuple(a * x + b * y for x, y in zip(u, v, strict=True))
+
+
+def null_space(points: NDArray[np.int64]) -> list[tuple[tuple[int, ...], int]]:
+    """Integer equations `v·x = c` that hold at every point, by exact elimination."""
+    size = points.shape[1]
+    rows: list[list[Fraction]] = []
+    pivots: list[int] = []
+    for point in points.tolist():
+        row = [Fraction(v) for v in point] + [Fraction(1)]
+        for other, column in zip(rows, pivots, strict=True):
+            if row[column]:
+                factor = row[column]
+                row = [a - factor * b for a, b in zip(row, other, strict=True)]
+        column = next((i for i, v in enumerate(row) if v), None)
+        if column is None:
+            continue
+        row = [v / row[column] for v in row]
+        for k, other in enumerate(rows):
+            if other[column]:
+                factor = other[column]
+                rows[k] = [a - factor * b for a, b in zip(other, row, strict=True)]
+        rows.append(row)
+        pivots.append(column)
+        if len(rows) == size + 1:
+            return []
+    found = []
+    for free in range(size + 1):
+        if free in pivots:
+            continue
+        vector = [Fraction(0)] * (size + 1)
+        vector[free] = Fraction(1)
+        for row, column in zip(rows, pivots, strict=True):
+            vector[column] = -row[free]
+        scale = math.lcm(*(v.denominator for v in vector))
+        whole = [int(v * scale) for v in vector]
+        divisor = math.gcd(*whole) or 1
+        whole = [v // divisor for v in whole]
+        if any(whole[:-1]) and max(map(abs, whole[:-1])) <= 2000 and abs(whole[-1]) < 1 << 40:
+            found.append((tuple(whole[:-1]), -whole[-1]))
+    return found

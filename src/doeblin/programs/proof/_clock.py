@@ -1,0 +1,66 @@
+"""Time and cancellation: one clock for a proof attempt, which also interrupts the solver."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import z3
+
+
+class OutOfTime(Exception):
+    """The attempt must end now; the message is the reason to report."""
+
+
+class Clock:
+    """A deadline and a cancel flag. As a context manager it watches registered solver contexts
+    and interrupts them when time is up, so that no query outlives the limit."""
+
+    def __init__(self, seconds: float, cancel: threading.Event | None = None):
+        self.limit = seconds
+        self._start = time.monotonic()
+        self._cancel = cancel or threading.Event()
+        self._closed = threading.Event()
+        self._contexts: list[z3.Context] = []
+        self._watcher: threading.Thread | None = None
+
+    def __enter__(self) -> Clock:
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed.set()
+        if self._watcher is not None:
+            self._watcher.join()
+
+    def context(self) -> z3.Context:
+        """A new solver context that this clock may interrupt."""
+        made = z3.Context()
+        self._contexts.append(made)
+        return made
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        return self.limit - self.seconds
+
+    @property
+    def over(self) -> bool:
+        return self._cancel.is_set() or self.left <= 0
+
+    def tick(self) -> None:
+        """Raise OutOfTime when the attempt must end."""
+        if self._cancel.is_set():
+            raise OutOfTime("cancelled")
+        if self.left <= 0:
+            raise OutOfTime(f"time limit of {self.limit:g} s reached")
+
+    def _watch(self) -> None:
+        while not self._closed.wait(min(0.02, max(self.left, 0.001))):
+            if self.over:
+                for context in list(self._contexts):
+                    context.interrupt()

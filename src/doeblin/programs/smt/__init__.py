@@ -1,0 +1,4 @@
+"""Problems written in SMT-LIB's syntax: SyGuS invariants and Horn clauses."""
+
+from ._horn import read_horn as read_horn
+from ._sygus import read_sygus as read_sygus

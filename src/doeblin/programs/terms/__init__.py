@@ -1,0 +1,33 @@
+"""Integer terms: building, evaluating, printing, and handing them to Z3."""
+
+from ._smtlib import Definitions as Definitions
+from ._smtlib import numeral as numeral
+from ._smtlib import smtlib as smtlib
+from ._smtlib import symbol as symbol
+from ._term import FALSE as FALSE
+from ._term import ONE as ONE
+from ._term import TRUE as TRUE
+from ._term import ZERO as ZERO
+from ._term import Term as Term
+from ._term import add as add
+from ._term import as_bool as as_bool
+from ._term import as_int as as_int
+from ._term import compare as compare
+from ._term import conj as conj
+from ._term import const as const
+from ._term import disj as disj
+from ._term import divide as divide
+from ._term import evaluate as evaluate
+from ._term import fold as fold
+from ._term import implies as implies
+from ._term import ite as ite
+from ._term import mul as mul
+from ._term import neg as neg
+from ._term import negate as negate
+from ._term import postorder as postorder
+from ._term import sub as sub
+from ._term import substitute as substitute
+from ._term import truth as truth
+from ._term import var as var
+from ._term import variables as variables
+from ._z3 import Translator as Translator

@@ -1,0 +1,315 @@
+"""Terms over the mathematical integers: what conditions, guards and updates are made of.
+
+Two sorts, Int and Bool. The constructors fold constants and flatten, so that a term is small
+before any solver sees it. Terms are immutable and shared: traversals are by identity, without
+recursion, because joins of long programs make deep terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+ARITHMETIC = frozenset({"+", "*", "div", "mod", "tdiv", "trem"})
+COMPARISONS = frozenset({"<=", "<", "="})
+
+
+class Term:
+    """A node: `op`, its arguments, and for a leaf its value (`const`) or name (`var`)."""
+
+    __slots__ = ("args", "boolean", "leaf", "op")
+
+    def __init__(self, op: str, args: tuple[Term, ...], leaf: Any, boolean: bool):
+        self.op = op
+        self.args = args
+        self.leaf = leaf
+        self.boolean = boolean
+
+    def __repr__(self) -> str:
+        from ._smtlib import smtlib
+
+        return smtlib(self)
+
+    @property
+    def constant(self) -> bool:
+        return self.op == "const"
+
+
+def const(value: int) -> Term:
+    return Term("const", (), int(value), False)
+
+
+def var(name: str) -> Term:
+    return Term("var", (), name, False)
+
+
+TRUE = Term("const", (), True, True)
+FALSE = Term("const", (), False, True)
+ZERO = const(0)
+ONE = const(1)
+
+
+def truth(value: bool) -> Term:
+    return TRUE if value else FALSE
+
+
+def add(*parts: Term) -> Term:
+    total, rest = 0, []
+    for part in parts:
+        for item in part.args if part.op == "+" else (part,):
+            if item.constant:
+                total += item.leaf
+            else:
+                rest.append(item)
+    if not rest:
+        return const(total)
+    if total:
+        rest.append(const(total))
+    return rest[0] if len(rest) == 1 else Term("+", tuple(rest), None, False)
+
+
+def mul(left: Term, right: Term) -> Term:
+    if right.constant:
+        left, right = right, left
+    if left.constant:
+        factor = left.leaf
+        if right.constant:
+            return const(factor * right.leaf)
+        if factor == 0:
+            return ZERO
+        if factor == 1:
+            return right
+        if right.op == "*" and right.args[0].constant:
+            return mul(const(factor * right.args[0].leaf), right.args[1])
+        if right.op == "+":
+            return add(*(mul(left, item) for item in right.args))
+    return Term("*", (left, right), None, False)
+
+
+def neg(term: Term) -> Term:
+    return mul(const(-1), term)
+
+
+def sub(left: Term, right: Term) -> Term:
+    return add(left, neg(right))
+
+
+def divide(op: str, left: Term, right: Term) -> Term:
+    """`div` and `mod` are SMT-LIB's (remainder never negative), `tdiv` and `trem` are C's."""
+    if right.constant and right.leaf:
+        if left.constant:
+            return const(DIVISIONS[op](left.leaf, right.leaf))
+        if right.leaf == 1:
+            return left if op in ("div", "tdiv") else ZERO
+    return Term(op, (left, right), None, False)
+
+
+def euclid_div(a: int, b: int) -> int:
+    return a // b if b > 0 else -(a // -b)
+
+
+def euclid_mod(a: int, b: int) -> int:
+    return a % abs(b)
+
+
+def trunc_div(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def trunc_rem(a: int, b: int) -> int:
+    return a - b * trunc_div(a, b)
+
+
+DIVISIONS: dict[str, Callable[[int, int], int]] = {
+    "div": euclid_div,
+    "mod": euclid_mod,
+    "tdiv": trunc_div,
+    "trem": trunc_rem,
+}
+
+
+def compare(op: str, left: Term, right: Term) -> Term:
+    """One of `<= < >= > = !=`; normalised to `<=`, `<`, `=` and negation."""
+    if op == ">":
+        op, left, right = "<", right, left
+    elif op == ">=":
+        op, left, right = "<=", right, left
+    elif op == "!=":
+        return negate(compare("=", left, right))
+    if left.boolean != right.boolean:
+        left, right = as_int(left), as_int(right)
+    if left.constant and right.constant:
+        a, b = left.leaf, right.leaf
+        return truth(a <= b if op == "<=" else a < b if op == "<" else a == b)
+    if left is right:
+        return truth(op != "<")
+    if op == "=" and left.boolean and (left.constant or right.constant):
+        known, other = (left, right) if left.constant else (right, left)
+        return other if known.leaf else negate(other)
+    return Term(op, (left, right), None, True)
+
+
+def negate(term: Term) -> Term:
+    if term.constant:
+        return truth(not term.leaf)
+    if term.op == "not":
+        return term.args[0]
+    if term.op == "<":
+        return Term("<=", (term.args[1], term.args[0]), None, True)
+    if term.op == "<=":
+        return Term("<", (term.args[1], term.args[0]), None, True)
+    return Term("not", (term,), None, True)
+
+
+def conj(parts: Iterable[Term]) -> Term:
+    return _junction("and", parts, FALSE, TRUE)
+
+
+def disj(parts: Iterable[Term]) -> Term:
+    return _junction("or", parts, TRUE, FALSE)
+
+
+def _junction(op: str, parts: Iterable[Term], absorbing: Term, unit: Term) -> Term:
+    found: dict[int, Term] = {}
+    for part in parts:
+        for item in part.args if part.op == op else (part,):
+            if item.constant:
+                if item.leaf == absorbing.leaf:
+                    return absorbing
+            else:
+                found[id(item)] = item
+    if not found:
+        return unit
+    kept = tuple(found.values())
+    return kept[0] if len(kept) == 1 else Term(op, kept, None, True)
+
+
+def implies(left: Term, right: Term) -> Term:
+    return disj((negate(left), right))
+
+
+def ite(condition: Term, yes: Term, no: Term) -> Term:
+    if condition.constant:
+        return yes if condition.leaf else no
+    if yes is no:
+        return yes
+    if yes.constant and no.constant and yes.boolean == no.boolean and yes.leaf == no.leaf:
+        return yes
+    if condition.op == "not":
+        condition, yes, no = condition.args[0], no, yes
+    if yes.boolean:
+        if yes.constant:
+            return disj((condition, no)) if yes.leaf else conj((negate(condition), no))
+        if no.constant:
+            return disj((negate(condition), yes)) if no.leaf else conj((condition, yes))
+    return Term("ite", (condition, yes, no), None, yes.boolean)
+
+
+def as_int(term: Term) -> Term:
+    """C's value of a truth: 1 or 0."""
+    return ite(term, ONE, ZERO) if term.boolean else term
+
+
+def as_bool(term: Term) -> Term:
+    """C's truth of a value: not zero."""
+    if term.boolean:
+        return term
+    if term.op == "ite" and all(side.constant for side in term.args[1:]):
+        yes, no = (bool(side.leaf) for side in term.args[1:])
+        if yes != no:
+            return term.args[0] if yes else negate(term.args[0])
+    return compare("!=", term, ZERO)
+
+
+def postorder(*roots: Term) -> Iterator[Term]:
+    """Every node once, arguments before users; no recursion."""
+    done: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        term, ready = stack.pop()
+        if ready:
+            yield term
+        elif id(term) not in done:
+            done.add(id(term))
+            stack.append((term, True))
+            stack.extend((item, False) for item in reversed(term.args) if id(item) not in done)
+
+
+def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:
+    """Bottom-up value of a term: `combine(node, values of its arguments)`, shared nodes once."""
+    values: dict[int, Any] = {}
+    for node in postorder(term):
+        values[id(node)] = combine(node, [values[id(item)] for item in node.args])
+    return values[id(term)]
+
+
+def variables(*terms: Term) -> set[str]:
+    return {node.leaf for node in postorder(*terms) if node.op == "var"}
+
+
+def rebuild(node: Term, args: list[Term]) -> Term:
+    """The node with new arguments, folded anew."""
+    op = node.op
+    if not args:
+        return node
+    if op == "+":
+        return add(*args)
+    if op == "*":
+        return mul(*args)
+    if op in DIVISIONS:
+        return divide(op, *args)
+    if op in COMPARISONS:
+        return compare(op, *args)
+    if op == "not":
+        return negate(args[0])
+    if op == "and":
+        return conj(args)
+    if op == "or":
+        return disj(args)
+    return ite(*args)
+
+
+def substitute(term: Term, names: dict[str, Term]) -> Term:
+    def combine(node: Term, args: list[Term]) -> Term:
+        if node.op == "var":
+            return names.get(node.leaf, node)
+        if all(new is old for new, old in zip(args, node.args, strict=True)):
+            return node
+        return rebuild(node, args)
+
+    return fold(term, combine)
+
+
+def evaluate(term: Term, values: dict[str, int], *, strict: bool = False) -> Any:
+    """The value under an assignment. With `strict` any division by zero raises."""
+
+    def combine(node: Term, args: list[Any]) -> Any:
+        op = node.op
+        if op == "const":
+            return node.leaf
+        if op == "var":
+            return values[node.leaf]
+        if op == "+":
+            return sum(args)
+        if op == "*":
+            return args[0] * args[1]
+        if op == "<=":
+            return args[0] <= args[1]
+        if op == "<":
+            return args[0] < args[1]
+        if op == "=":
+            return args[0] == args[1]
+        if op == "not":
+            return not args[0]
+        if op == "and":
+            return all(args)
+        if op == "or":
+            return any(args)
+        if op == "ite":
+            return args[1] if args[0] else args[2]
+        if args[1] == 0 and not strict:
+            return 0  # on the side of an `ite` that is not taken
+        return DIVISIONS[op](args[0], args[1])
+
+    return fold(term, combine)
