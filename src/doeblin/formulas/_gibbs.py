@@ -27,25 +27,46 @@ from ._state import (
 
 
 @njit
+def count_two(first, second, matter, right, other_matter, other_right, costs):
+    for c in range(len(costs)):
+        costs[c] += np.int32(popcount((first[c] & matter) ^ right)) + np.int32(
+            popcount((second[c] & other_matter) ^ other_right)
+        )
+
+
+@njit
 def evaluate_full(columns, others, rest, labels, shifts, pairs, costs):
     """The full cost with every atom of the pool in the one place, up to a common constant.
 
     Only bits that the atom can change count: inside the other atoms and outside the other
-    disjuncts. Words without such bits are passed over.
+    disjuncts. Words without such bits are passed over, the rest are taken two at a time.
     """
     labelled = len(labels)
     costs[:] = 0
+    waiting = -1
     for w in range(labelled):
         matter = others[w] & ~rest[w]
-        if matter != ZERO:
-            right = labels[w] & matter
+        if matter == ZERO:
+            continue
+        if shifts is not None:
             column = columns[w]
-            if shifts is None:
-                for c in range(len(costs)):
-                    costs[c] += np.int32(popcount((column[c] & matter) ^ right))
-            else:
-                for c in range(len(costs)):
-                    costs[c] += np.int32(weighed((column[c] & matter) ^ right, shifts, w))
+            right = labels[w] & matter
+            for c in range(len(costs)):
+                costs[c] += np.int32(weighed((column[c] & matter) ^ right, shifts, w))
+        elif waiting < 0:
+            waiting = w
+        else:
+            before = others[waiting] & ~rest[waiting]
+            count_two(
+                columns[waiting], columns[w], before, labels[waiting] & before,
+                matter, labels[w] & matter, costs,
+            )  # fmt: skip
+            waiting = -1
+    if waiting >= 0:
+        before = others[waiting] & ~rest[waiting]
+        count_two(
+            columns[waiting], columns[waiting], before, labels[waiting] & before, ZERO, ZERO, costs
+        )
     for w in range(labelled, labelled + pairs):
         free = ~rest[w + pairs]
         matter = others[w] & free

@@ -61,7 +61,7 @@ def _holding(a: NDArray, b: NDArray, points: NDArray) -> NDArray[np.bool_]:
 
 def _random(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Uniform points; a target in which every disjunct and every atom decides some of them."""
-    least = max(2, family.num_examples // 50)
+    least = family.num_examples // 20
     while True:
         points = rng.integers(-_VALUES, _VALUES + 1, size=(family.num_examples, family.d))
         a, b = _targets(family, rng)
@@ -81,7 +81,7 @@ def _all_needed(atoms: NDArray, disjuncts: NDArray, labels: NDArray, least: int)
             return False
         for j in range(m):
             without = np.delete(atoms[i], j, axis=0).all(axis=0)
-            if ((rest | without) != labels).sum() < least:
+            if 2 * ((rest | without) != labels).sum() < least:
                 return False
     return True
 
@@ -122,14 +122,16 @@ def _invariant(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArr
 
 
 FAMILIES = (
-    Family("small", "2 × 2 atoms over 3 variables, 50 random points", (2, 2), 3, 50),
-    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 100 random points",
-           (3, 3), 5, 100),
-    Family("dense", "the paper's space, 250 balanced random points", (3, 3), 5, 250,
+    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 200 random points",
+           (3, 3), 5, 200),
+    Family("dense", "4 × 3 atoms over 5 variables, 250 balanced random points", (4, 3), 5, 250,
            balance=(0.4, 0.6)),
     Family("wide", "constants -3 … 3, 250 balanced random points", (3, 3), 5, 250,
            constants=tuple(range(-3, 4)), balance=(0.4, 0.6)),
-    Family("invariant", "equalities and near misses, 100 points", (3, 3), 5, 100, equalities=0.5),
-    Family("disjunctive", "5 × 2 atoms over 4 variables, equalities and near misses, 120 points",
-           (5, 2), 4, 120, equalities=0.7),
+    Family("large", "4 × 3 atoms over 6 variables, 200 random points", (4, 3), 6, 200,
+           balance=(0.3, 0.7)),
+    Family("invariant", "4 × 3 atoms over 6 variables, equalities and near misses, 250 points",
+           (4, 3), 6, 250, equalities=0.5),
+    Family("disjunctive", "6 × 2 atoms over 5 variables, equalities and near misses, 250 points",
+           (6, 2), 5, 250, equalities=0.7),
 )  # fmt: skip
