@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 
+import z3
+
 from .._errors import InputError
 from ..formulas._stages import Method, focused_gibbs, one_stage, two_stage, zero_stage
 from ._hints import parse_hints
@@ -95,14 +97,23 @@ class _Attempt:
         try:
             return self._decide(hints)
         except OutOfTime as reason:
-            text = str(reason)
-            if self.gave_up and text != "cancelled":
-                text += f"; the solver gave up on a condition ({self.gave_up})"
-            return self._verdict(Outcome.UNKNOWN, text)
+            return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
+        except z3.Z3Exception as error:
+            # An interrupt can surface in any call of the solver's.
+            try:
+                self.clock.tick()
+            except OutOfTime as reason:
+                return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
+            return self._verdict(Outcome.UNKNOWN, f"the solver failed: {error}")
         except RecursionError:
             return self._verdict(Outcome.UNKNOWN, "unsupported: nesting this deep")
         except MemoryError:
             return self._verdict(Outcome.UNKNOWN, "out of memory")
+
+    def _explain(self, reason: str) -> str:
+        if self.gave_up and reason != "cancelled":
+            return f"{reason}; the solver gave up on a condition ({self.gave_up})"
+        return reason
 
     def _decide(self, hints: Sequence[str]) -> Verdict:
         system = self.program.system
@@ -146,6 +157,8 @@ class _Attempt:
         finally:
             self.queries = learner.conditions.queries
             self.gave_up = learner.teacher.gave_up
+        if invariants is None:
+            return self._verdict(Outcome.UNKNOWN, "the templates are exhausted")
         terms = [
             all_term(formulas, cut.variables)
             for formulas, cut in zip(invariants, program.system.cuts, strict=True)

@@ -64,7 +64,7 @@ class Learner:
 
     # ---- the parts
 
-    def run(self) -> list[list[Dnf]]:
+    def run(self) -> list[list[Dnf]] | None:
         """Invariants, a list of formulas for each cut point. Raises when time is up, and Conflict
         or FailedRun when the program turns out to be unsafe."""
         self._seed()
@@ -72,11 +72,16 @@ class Learner:
         if first is not None and self.teacher.accepts(first):
             self.progress.by = "the assertion itself"
             return [[dnf] for dnf in first]
-        if self.lemmas:
-            found = self._prove_lemmas()
-            if found is not None:
-                return found
-        return self._search(first)
+        if not self.lemmas:
+            return self._search(first)
+        found = self._prove(self._conjunctions(0.5), "likely bounds")
+        if found is None and len(self.spaces) == 1:
+            found = self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
+        if found is None:
+            found = self._prove(self._implications(), "implications")
+        if found is None:
+            found = self._prove(self._conjunctions(0.0), "bounds")
+        return found if found is not None else self._search(first)
 
     def _seed(self) -> None:
         clauses = self.system.clauses
@@ -165,35 +170,43 @@ class Learner:
             found.append(simple[:24])
         return found
 
-    def _prove_lemmas(self) -> list[list[Dnf]] | None:
-        """Proved conjunctions; returned when they suffice."""
-        good = [good_points(self.data, cut) for cut in range(len(self.spaces))]
-        wanted = [
-            [*(self.hints[cut] if self.hints else []), *candidates(space, good[cut])]
+    def _conjunctions(self, least_weight: float) -> list[list[Dnf]]:
+        hints = self.hints or [[] for _ in self.spaces]
+        return [
+            [*hints[cut], *candidates(space, self._good(cut), least_weight=least_weight)]
             for cut, space in enumerate(self.spaces)
         ]
-        none: list[list[Dnf]] = [[] for _ in self.spaces]
-        for stage in ("conjunctions", "implications"):
-            proved = prove(self.conditions, wanted, self.teacher.lemmas)
-            lemmas = [
-                thin([*old, *new], space)
-                for old, new, space in zip(self.teacher.lemmas, proved, self.spaces, strict=True)
-            ]
-            self.teacher.lemmas = lemmas
-            self.notify("lemmas", f"{sum(map(len, lemmas))} {stage}")
-            if self.teacher.sufficient():
-                self.progress.by = "lemmas"
-                return self.teacher.essential(lemmas)
-            wanted = [
-                guarded(space, self._guards[cut], good[cut], lemmas[cut])
-                for cut, space in enumerate(self.spaces)
-            ]
-            if wanted == none:
-                return None
+
+    def _implications(self) -> list[list[Dnf]]:
+        return [
+            guarded(space, self._guards[cut], self._good(cut), self.teacher.lemmas[cut])
+            for cut, space in enumerate(self.spaces)
+        ]
+
+    def _good(self, cut: int) -> list[tuple[int, ...]]:
+        return good_points(self.data, cut)
+
+    def _prove(self, wanted: list[list[Dnf]], what: str) -> list[list[Dnf]] | None:
+        """Add the provable ones of these formulas to the lemmas; returned when they suffice."""
+        wanted = [
+            [dnf for dnf in dict.fromkeys(formulas) if dnf not in known]
+            for formulas, known in zip(wanted, map(set, self.teacher.lemmas), strict=True)
+        ]
+        proved = prove(self.conditions, wanted, self.teacher.lemmas)
+        self.teacher.lemmas = [
+            thin([*old, *new]) for old, new in zip(self.teacher.lemmas, proved, strict=True)
+        ]
+        self.notify("lemmas", f"{sum(map(len, proved))} new {what}")
+        if any(proved) and self.teacher.sufficient():
+            self.progress.by = "lemmas"
+            return self.teacher.essential(self.teacher.lemmas)
         return None
 
-    def _search(self, first: list[Dnf] | None) -> list[list[Dnf]]:
-        """The randomised search over growing templates."""
+    def _search(
+        self, first: list[Dnf] | None, *, seconds: float | None = None
+    ) -> list[list[Dnf]] | None:
+        """The randomised search over growing templates; None when its own time is over."""
+        until = self.clock.seconds + seconds if seconds is not None else None
         rng, clock, data = self.rng, self.clock, self.data
         templates = list(TEMPLATES)
         if first is not None:
@@ -202,7 +215,7 @@ class Learner:
         level, slice_, failures, same, previous = 0, _SLICE, 0, 0, 0
         last: list[Dnf] | None = None
         metropolis = any(stage.move == "metropolis" for stage in self.method.stages)
-        while True:
+        while until is None or clock.seconds < until:
             clock.tick()
             self.progress.rounds += 1
             keep: list[list[Atom]] = [[] for _ in self.spaces]
@@ -227,6 +240,8 @@ class Learner:
             candidate = None
             while candidate is None:
                 clock.tick()
+                if until is not None and clock.seconds > until:
+                    return None
                 n, m = templates[level]
                 shape = (n * len(self.spaces), m)
                 start = None
@@ -258,6 +273,7 @@ class Learner:
                     [*lemmas, dnf] for lemmas, dnf in zip(self.teacher.lemmas, last, strict=True)
                 ]
                 return self.teacher.essential(found) if self.lemmas else found
+        return None
 
 
 def _sites(values: dict[str, int]) -> dict[int, int]:

@@ -8,24 +8,30 @@ search finds later, so the search may build on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Model, dnf_holds
-from ..proof._atoms import Atom
+from ..proof import EQ, LE, Atom, Conditions, Dnf, GaveUp, Selection, dnf_holds
 from ._data import Data
 from ._space import Space
 
 _MOST = 700
+_GUARDS = 8
 
 
 def good_points(data: Data, cut: int) -> list[tuple[int, ...]]:
     return [data.points[i][1] for i in data.good if data.points[i][0] == cut]
 
 
-def candidates(space: Space, good: Sequence[tuple[int, ...]]) -> list[Dnf]:
-    """Atoms that all reachable examples satisfy: tight bounds, program constants, equations."""
+def candidates(
+    space: Space, good: Sequence[tuple[int, ...]], *, least_weight: float = 0.0
+) -> list[Dnf]:
+    """Atoms that all reachable examples satisfy: tight bounds, program constants, equations.
+
+    `least_weight` leaves out unlikely directions.
+    """
     if not good or not space.size:
         return []
     points = np.array(good, dtype=np.int64).reshape(len(good), space.size)
@@ -35,7 +41,7 @@ def candidates(space: Space, good: Sequence[tuple[int, ...]]) -> list[Dnf]:
     for atom, _ in space.suggested:
         if _holds(atom, points):
             found[atom] = None
-    vectors = space.vectors()
+    vectors = space.vectors(least_weight)
     projected = np.array(vectors, dtype=np.int64).reshape(len(vectors), space.size) @ points.T
     highest, lowest = projected.max(1), projected.min(1)
     constants = np.array(sorted(space.constants), dtype=np.int64)
@@ -84,76 +90,94 @@ def guarded(
 ) -> list[Dnf]:
     """Candidates `guard → atom`, where the examples that satisfy the guard satisfy the atom."""
     have = {dnf[0][0] for dnf in known if len(dnf) == 1 and len(dnf[0]) == 1}
-    found: list[Dnf] = []
+    seen: set[tuple[bool, ...]] = set()
+    groups: list[list[Dnf]] = []
     for guard in guards:
-        inside = [p for p in good if guard.holds(p)]
-        if not inside or len(inside) == len(good):
+        split = tuple(guard.holds(point) for point in good)
+        negation = tuple((atom,) for atom in guard.negated())
+        if all(split) or not any(split) or split in seen or len(negation) > 3:
             continue
-        negation = tuple((a,) for a in guard.negated())
-        if len(negation) > 3:
-            continue
-        for dnf in candidates(space, inside):
-            atom = dnf[0][0]
-            if atom not in have and atom != guard:
-                found.append((*negation, (atom,)))
-    return found[:_MOST]
+        seen.add(split)
+        inside = [point for point, holds in zip(good, split, strict=True) if holds]
+        groups.append(
+            [
+                (*negation, (atom,))
+                for ((atom,),) in candidates(space, inside, least_weight=0.5)
+                if atom not in have and atom != guard
+            ]
+        )
+        if len(groups) == _GUARDS:
+            break
+    mixed = [dnf for row in zip_longest(*groups) for dnf in row if dnf is not None]
+    return mixed[:_MOST]
 
 
 def prove(
     conditions: Conditions,
     wanted: list[list[Dnf]],
     given: list[list[Dnf]],
-    data: Data | None = None,
 ) -> list[list[Dnf]]:
     """Drop candidates until the rest, with the given lemmas, is preserved by every clause.
 
-    A solver that gives up on a clause costs the candidates of its target.
+    A solver that gives up on a clause costs all candidates of its target.
     """
     system = conditions.system
-    kept = [list(formulas) for formulas in wanted]
-    todo = [i for i, c in enumerate(system.clauses) if c.target is not None]
-    while todo:
-        clause = system.clauses[todo.pop(0)]
-        index = system.clauses.index(clause)
-        target, source = clause.target, clause.source
-        assert target is not None
-        changed = False
-        while kept[target]:
-            premises = given[source] + kept[source] if source is not None else []
-            try:
-                model = conditions.violation(index, premises, kept[target])
-            except GaveUp:
-                kept[target] = _one_by_one(conditions, index, premises, kept[target])
-                changed = True
-                break
-            if model is None:
-                break
-            changed = True
-            kept[target] = _surviving(kept[target], model)
-        if changed:
-            again = [i for i, c in enumerate(system.clauses) if c.source == target]
-            todo += [i for i in again if system.clauses[i].target is not None and i not in todo]
-    return kept
+    on = [[True] * len(formulas) for formulas in wanted]
+    steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
+    open_: dict[int, Selection] = {}
+    todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
+    try:
+        while todo:
+            index = todo.pop(0)
+            clause = system.clauses[index]
+            target, source = clause.target, clause.source
+            assert target is not None
+            if not any(on[target]):
+                continue
+            if index not in open_:
+                open_[index] = Selection(
+                    conditions,
+                    index,
+                    given[source] if source is not None else [],
+                    wanted[source] if source is not None else [],
+                    wanted[target],
+                )
+            changed = _drop(
+                open_[index], on[source] if source is not None else [], on[target], wanted[target]
+            )
+            if changed:
+                todo += [i for i in steps if system.clauses[i].source == target and i not in todo]
+    finally:
+        for selection in open_.values():
+            selection.close()
+    return [
+        [dnf for dnf, kept in zip(formulas, flags, strict=True) if kept]
+        for formulas, flags in zip(wanted, on, strict=True)
+    ]
 
 
-def _surviving(formulas: list[Dnf], model: Model) -> list[Dnf]:
-    return [dnf for dnf in formulas if dnf_holds(dnf, model.target)]
-
-
-def _one_by_one(
-    conditions: Conditions, clause: int, premises: list[Dnf], formulas: list[Dnf]
-) -> list[Dnf]:
-    kept = []
-    for dnf in formulas[:60]:
+def _drop(
+    selection: Selection, premises: list[bool], conclusions: list[bool], formulas: list[Dnf]
+) -> bool:
+    """Switch off the conclusions that the clause does not preserve; was there any?"""
+    changed = False
+    while any(conclusions):
         try:
-            if conditions.violation(clause, premises, [dnf]) is None:
-                kept.append(dnf)
+            model = selection.violation(premises, conclusions)
         except GaveUp:
-            continue
-    return kept
+            # Without an answer nothing can be said of any of them.
+            conclusions[:] = [False] * len(conclusions)
+            return True
+        if model is None:
+            break
+        changed = True
+        for i, dnf in enumerate(formulas):
+            if conclusions[i] and not dnf_holds(dnf, model.target):
+                conclusions[i] = False
+    return changed
 
 
-def thin(formulas: list[Dnf], space: Space) -> list[Dnf]:
+def thin(formulas: list[Dnf]) -> list[Dnf]:
     """Without bounds that another bound on the same form implies."""
     tightest: dict[tuple[int, ...], int] = {}
     equal = set()

@@ -108,8 +108,8 @@ class Space:
             found.append(Atom(tuple(full), EQ, constant))
         return found
 
-    def vectors(self) -> list[tuple[int, ...]]:
-        return list(self._weights)
+    def vectors(self, least_weight: float = 0.0) -> list[tuple[int, ...]]:
+        return [v for v, weight in self._weights.items() if weight >= least_weight]
 
     def pool(
         self,

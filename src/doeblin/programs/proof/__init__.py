@@ -22,3 +22,4 @@ from ._replay import Failure as Failure
 from ._replay import Path as Path
 from ._replay import replay_clauses as replay_clauses
 from ._replay import replay_graph as replay_graph
+from ._selection import Selection as Selection

@@ -49,10 +49,26 @@ class Conditions:
                 solver.add(self._translate(system.cuts[clause.source].facts()))
             self._solvers.append(solver)
             self._names.append([*self._source_names(clause), *clause.inputs])
-            self._args.append([self._translate(arg) for arg in clause.args])
+            targets = []
+            for name, arg in zip(self._target_names(clause), clause.args, strict=True):
+                targets.append(self._translate.constant(name))
+                solver.add(targets[-1] == self._translate(arg))
+            self._args.append(targets)
 
     def _source_names(self, clause: Clause) -> tuple[str, ...]:
         return self.system.cuts[clause.source].variables if clause.source is not None else ()
+
+    def _target_names(self, clause: Clause) -> tuple[str, ...]:
+        """Names for the state a clause leads to; clauses with the same target share them."""
+        if clause.target is None:
+            return ()
+        cut = self.system.cuts[clause.target]
+        return tuple(f"{name}'{clause.target}" for name in cut.variables)
+
+    def names_of(self, clause: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The solver's names of the source and target state of a clause."""
+        found = self.system.clauses[clause]
+        return self._source_names(found), self._target_names(found)
 
     # ---- formulas
 
@@ -90,7 +106,7 @@ class Conditions:
         return self.formula(dnf, [self._translate.constant(n) for n in names], -1 - cut)
 
     def at_target(self, clause: int, dnf: Dnf) -> Any:
-        return self.formula(dnf, self._args[clause], clause)
+        return self.formula(dnf, self._args[clause], self.system.clauses[clause].target or 0)
 
     # ---- queries
 
