@@ -22,6 +22,7 @@ class _Commands(click.Group):
     modules: ClassVar[dict[str, str]] = {
         "certify": "_certify",
         "demo": "_demo",
+        "formula": "_formula",
         "reproduce": "_reproduce",
     }
 

@@ -12,12 +12,12 @@ from ._examples import Contradiction as Contradiction
 from ._examples import Examples as Examples
 from ._formula import Atom as Atom
 from ._formula import Formula as Formula
+from ._minimise import minimised as minimised
 from ._read import read_examples as read_examples
 from ._record import Progress as Progress
 from ._record import TracePoint as TracePoint
 from ._search import SearchResult as SearchResult
 from ._search import search as search
-from ._simplify import pruned as pruned
 from ._space import Space as Space
 from ._stages import Method as Method
 from ._stages import Stage as Stage

@@ -41,8 +41,8 @@ class Outcome:
 
     solved: bool
     cost: int
-    formula: Formula | None
-    """The best formula of the attempt, when this leg improved it."""
+    codes: tuple[tuple[int, ...], ...] | None
+    """The atoms of the attempt's best formula, when this leg improved it."""
     template: tuple[int, int]
     steps: int
     tours: int
@@ -113,7 +113,7 @@ def run_leg(
     return Outcome(
         solved=chain.solved,
         cost=chain.cost,
-        formula=ready.formula(chain.best) if improved else None,
+        codes=tuple(map(tuple, chain.best.tolist())) if improved else None,
         template=leg.template,
         steps=taken,
         tours=chain.tours - (tours if leg.snapshot is not None else 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -13,7 +14,8 @@ from .._errors import InputError
 from ._bits import pack
 from ._examples import Examples
 from ._formula import Formula
-from ._space import Pool, Space, build_pool, neighbours
+from ._minimise import minimised
+from ._space import Pool, Space, build_pool, neighbours, simplicity
 from ._stages import Method
 from ._tables import classes, slots_for, truth_table
 from ._task import Task
@@ -63,11 +65,16 @@ class Prepared:
     class_of: NDArray[np.int64]
     unavoidable: int
 
-    def formula(self, codes: NDArray[np.int64]) -> Formula:
+    def formula(self, codes: Sequence[Sequence[int]]) -> Formula:
         return Formula(
             self.problem.examples.variables,
             [[self.pool.atom(int(self.representative[c])) for c in row] for row in codes],
         )
+
+    def tidied(self, codes: Sequence[Sequence[int]]) -> Formula:
+        """The formula without what the examples do not need, and simplified."""
+        liked = simplicity(self.pool.atoms)[self.representative]
+        return self.formula(minimised(self.task, codes, liked)).simplified()
 
     def codes(self, formula: Formula, template: tuple[int, int]) -> list[list[int]]:
         """The formula's atoms in a template that may be larger, filled up with True and False."""

@@ -69,8 +69,8 @@ class Record:
     ):
         self._unavoidable, self._began, self._progress = unavoidable, began, progress
         self.steps = self.tours = 0
-        self.formula = Formula.false(examples.variables)
-        self.cost = examples.cost(self.formula)
+        self.codes: tuple[tuple[int, ...], ...] = ()
+        self.cost = examples.cost(Formula.false(examples.variables))
         self.template = (1, 1)
         self.trace: list[TracePoint] = []
 
@@ -81,9 +81,9 @@ class Record:
                 self.trace.append(TracePoint(self.steps + step, self.tours + tour, total))
         self.steps += outcome.steps
         self.tours += outcome.tours
-        if outcome.formula is not None and outcome.cost + self._unavoidable <= self.cost:
+        if outcome.codes is not None and outcome.cost + self._unavoidable < self.cost:
             self.cost = outcome.cost + self._unavoidable
-            self.formula, self.template = outcome.formula, outcome.template
+            self.codes, self.template = outcome.codes, outcome.template
         if self._progress is not None:
             seconds = time.perf_counter() - self._began
             self._progress(Progress(self.steps, self.tours, self.cost, outcome.template, seconds))

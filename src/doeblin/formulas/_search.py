@@ -15,7 +15,6 @@ from ._legs import Plan, run_leg
 from ._parallel import race
 from ._problem import Problem, prepared
 from ._record import Limits, Progress, Reason, Record, TracePoint
-from ._simplify import pruned
 from ._space import Space
 from ._stages import Method, Stage, focused_gibbs
 
@@ -89,7 +88,7 @@ def search(
         reason = _serial(problem, plan, record, limits)
     else:
         reason = race(problem, plan, executor, chains, record, limits)
-    formula = pruned(record.formula, examples.cost)
+    formula = ready.tidied(record.codes)
     return SearchResult(
         formula=formula,
         errors=examples.errors(formula),

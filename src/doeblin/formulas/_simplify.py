@@ -1,8 +1,8 @@
-"""Simplification: without changing the meaning, and without erring on more examples."""
+"""Simplification that never changes what a formula means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ._formula import Atom, Formula
@@ -43,40 +43,6 @@ def simplified(formula: Formula) -> Formula:
         if merged == disjuncts:
             return Formula(formula.variables, disjuncts)
         disjuncts = merged
-
-
-def pruned(formula: Formula, cost: Callable[[Formula], int]) -> Formula:
-    """Disjuncts, then atoms, are dropped as long as the cost does not rise; then simplified."""
-    best, disjuncts = cost(formula), [list(d) for d in formula.disjuncts]
-
-    def keeps(trial: list[list[Atom]]) -> bool:
-        nonlocal best
-        found = cost(Formula(formula.variables, trial))
-        if found <= best:
-            best = found
-            return True
-        return False
-
-    for disjunct in sorted(disjuncts, key=_complexity, reverse=True):
-        trial = [d for d in disjuncts if d is not disjunct]
-        if keeps(trial):
-            disjuncts = trial
-    for i, disjunct in enumerate(disjuncts):
-        for atom in sorted(disjunct, key=lambda atom: _complexity([atom]), reverse=True):
-            trial = [a for a in disjuncts[i] if a is not atom]
-            if keeps([*disjuncts[:i], trial, *disjuncts[i + 1 :]]):
-                disjuncts[i] = trial
-    return simplified(Formula(formula.variables, disjuncts))
-
-
-def _complexity(atoms: Iterable[Atom]) -> tuple[int, int, int]:
-    """Many variables, large coefficients and large constants are dropped first."""
-    atoms = list(atoms)
-    return (
-        sum(sum(a != 0 for a in atom.coefficients) for atom in atoms),
-        sum(sum(map(abs, atom.coefficients)) for atom in atoms),
-        sum(abs(atom.constant) for atom in atoms),
-    )
 
 
 def _tightened(atoms: Iterable[Atom]) -> Disjunct | None:

@@ -170,7 +170,17 @@ def build_pool(
     )
     if len(atoms) > MOST_ATOMS:
         raise InputError(f"the space has {len(atoms):,} atoms; at most {MOST_ATOMS:,} fit")
-    return Pool(atoms, np.ones(len(atoms)) if space.uniform else _prior(atoms))
+    return Pool(atoms, np.ones(len(atoms)) if space.uniform else simplicity(atoms))
+
+
+def simplicity(atoms: AtomArrays) -> NDArray[np.float64]:
+    """Positive weights: larger for few variables, small numbers, and inequalities."""
+    directions = np.abs(atoms.directions)
+    terms = np.count_nonzero(directions, axis=1)
+    by_direction = 0.4 ** np.maximum(terms - 1, 0) / np.maximum(1, directions.max(axis=1)) ** 2
+    by_constant = 1 / (1 + np.log2(1 + np.maximum(0, np.abs(atoms.constant) - 1)))
+    by_relation = np.array([1.0, 0.5, 0.3])
+    return by_direction[atoms.direction] * by_constant * by_relation[atoms.relation]
 
 
 def neighbours(atoms: AtomArrays) -> NDArray[np.int32]:
@@ -243,12 +253,3 @@ def _values(projection: NDArray[np.int64], limit: int) -> list[int]:
 def _simplest(low: int, high: int) -> int:
     """The number in [low, high] that is nearest to zero."""
     return 0 if low <= 0 <= high else (low if low > 0 else high)
-
-
-def _prior(atoms: AtomArrays) -> NDArray[np.float64]:
-    directions = np.abs(atoms.directions)
-    terms = np.count_nonzero(directions, axis=1)
-    by_direction = 0.4 ** np.maximum(terms - 1, 0) / np.maximum(1, directions.max(axis=1)) ** 2
-    by_constant = 1 / (1 + np.log2(1 + np.maximum(0, np.abs(atoms.constant) - 1)))
-    by_relation = np.array([1.0, 0.5, 0.3])
-    return by_direction[atoms.direction] * by_constant * by_relation[atoms.relation]

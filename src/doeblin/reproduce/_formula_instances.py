@@ -66,8 +66,8 @@ def _random(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArray]
         points = rng.integers(-_VALUES, _VALUES + 1, size=(family.num_examples, family.d))
         a, b = _targets(family, rng)
         atoms = _holding(a, b, points)
-        disjuncts = atoms.all(axis=1)
-        labels = disjuncts.any(axis=0)
+        disjuncts = np.asarray(atoms.all(axis=1))
+        labels = np.asarray(disjuncts.any(axis=0))
         low, high = family.balance
         if low <= labels.mean() <= high and _all_needed(atoms, disjuncts, labels, least):
             return points, labels
@@ -102,7 +102,7 @@ def _invariant(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArr
                     j += 1
                 j += 1
         pool = rng.integers(-_VALUES, _VALUES + 1, size=(40_000, family.d))
-        disjuncts = _holding(a, b, pool).all(axis=1)
+        disjuncts = np.asarray(_holding(a, b, pool).all(axis=1))
         only = disjuncts & (disjuncts.sum(axis=0) == 1)
         if only.sum(axis=1).min() < 40 or (~disjuncts.any(axis=0)).sum() < 1000:
             continue
@@ -118,12 +118,12 @@ def _invariant(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArr
         near = near[~_holding(a, b, near).all(axis=1).any(axis=0)][: half // 2]
         far = pool[~disjuncts.any(axis=0)][: family.num_examples - half - len(near)]
         points = np.concatenate([inside, near, far])
-        return points, _holding(a, b, points).all(axis=1).any(axis=0)
+        return points, np.asarray(_holding(a, b, points).all(axis=1).any(axis=0))
 
 
 FAMILIES = (
-    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 200 random points",
-           (3, 3), 5, 200),
+    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 128 random points",
+           (3, 3), 5, 128, balance=(0.3, 0.7)),
     Family("dense", "4 × 3 atoms over 5 variables, 250 balanced random points", (4, 3), 5, 250,
            balance=(0.4, 0.6)),
     Family("wide", "constants -3 … 3, 250 balanced random points", (3, 3), 5, 250,
