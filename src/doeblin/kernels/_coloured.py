@@ -9,12 +9,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_logits, checked_scalar
+from ._sites import LogDensity, Sites, checked_choice, checked_logits, checked_scalar
 
 Conditionals = Callable[[State, Input], Float[Array, "sites values"]]
 
@@ -59,7 +59,7 @@ class ColouredGibbs(AbstractReversibleKernel):
                 f"conditionals gave logits for {logits.shape[0]} sites, but there are "
                 f"{self.colours.shape[0]} colours"
             )
-        return checked_logits(self.sites.mask(logits))
+        return self.sites.mask(logits)
 
     def redraw(
         self, uniforms: Float[Array, " sites"], state: State, colour: Any, x: Input
@@ -71,7 +71,7 @@ class ColouredGibbs(AbstractReversibleKernel):
 
     def log_redraw(self, new: State, old: State, colour: Any, x: Input) -> Scalar:
         """Log-probability that redrawing one colour turns `old` into `new`, if it can."""
-        log_probs = jax.nn.log_softmax(self.logits(old, x))
+        log_probs = jax.nn.log_softmax(checked_logits(self.logits(old, x)))
         chosen = jnp.take_along_axis(log_probs, self.sites.get(new)[:, None], axis=1)[:, 0]
         return jnp.where(self.colours == colour, chosen, 0).sum()
 
@@ -143,10 +143,14 @@ class ColouredSweep(AbstractKernel):
 
 
 def invert(logits: Float[Array, "sites values"], uniforms: Float[Array, " sites"]) -> Array:
-    """One draw for each row of logits from one uniform each, by inverse distribution function."""
+    """One draw for each row of logits from one uniform each, by inverse distribution function.
+
+    What there is to check shows in one number a site, so that checking costs little.
+    """
     if logits.shape[-1] == 2:
-        return (uniforms < jax.nn.sigmoid(logits[..., 1] - logits[..., 0])).astype(jnp.int32)
+        difference = checked_choice(logits[..., 1] - logits[..., 0])
+        return (uniforms < jax.nn.sigmoid(difference)).astype(jnp.int32)
     weights = jnp.exp(logits - logits.max(axis=-1, keepdims=True))
     below = jnp.cumsum(weights, axis=-1)
-    reached: Bool[Array, "sites values"] = below <= uniforms[..., None] * below[..., -1:]
-    return reached[..., :-1].sum(axis=-1)
+    total = checked_choice(below[..., -1])
+    return (below[..., :-1] <= (uniforms * total)[..., None]).sum(axis=-1)

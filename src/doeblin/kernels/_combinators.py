@@ -107,7 +107,7 @@ class Mixture(AbstractKernel):
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         _demand("log_prob", "a mixture", self.kernels)
         log_probs = jnp.stack([kernel.log_prob(new, old, x) for kernel in self.kernels])
-        return jax.nn.logsumexp(log_probs + self.log_weights)
+        return jax.nn.logsumexp(log_probs + jax.nn.log_softmax(self.log_weights))
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         _demand("log_target", "a mixture", self.kernels, self.same_target)

@@ -18,9 +18,10 @@ LogDensity = Callable[[State, Input], Any]
 """An unnormalised log-density of one state given the input."""
 
 
-_WRONG_VALUE = (
-    "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
-    "(look for log(0) - log(0), 0 * inf and overflow in it)"
+_NO_CHOICE = (
+    "a log-density returned NaN or +inf, or -inf for every value of a site; it must be finite, or "
+    "-inf for impossible states (look for log(0) - log(0), 0 * inf and overflow in it, and start "
+    "chains in states of positive probability)"
 )
 
 
@@ -111,20 +112,15 @@ def same_state(a: State, b: State) -> Bool[Array, ""]:
 
 
 def checked_logits(logits: Array) -> Array:
-    """The logits, or a run-time error if a user's log-density went wrong."""
+    """Logits to choose by along the last axis, or a run-time error if there is no choice."""
     logits = jnp.asarray(logits)
-    wrong = jnp.isnan(logits).any() | jnp.isposinf(logits).any()
-    impossible = jnp.isneginf(logits).all(axis=-1).any()
-    return eqx.branched_error_if(
-        logits,
-        wrong | impossible,
-        jnp.where(wrong, 0, 1),
-        [
-            _WRONG_VALUE,
-            "a log-density is -inf for every value of a site, so there is nothing to choose from; "
-            "start the chain (or restart it) in states of positive probability",
-        ],
-    )
+    # The maximum is NaN or infinite exactly if something is wrong.
+    return eqx.error_if(logits, ~jnp.isfinite(logits.max(axis=-1)).all(), _NO_CHOICE)
+
+
+def checked_choice(numbers: Array) -> Array:
+    """Numbers computed from logits that are NaN exactly where there is no choice."""
+    return eqx.error_if(numbers, jnp.isnan(numbers).any(), _NO_CHOICE)
 
 
 def checked_scalar(value: Any) -> Scalar:
@@ -135,4 +131,9 @@ def checked_scalar(value: Any) -> Scalar:
             f"a log-density must return one number for one state, got shape {value.shape}; "
             "write it for a single state (doeblin vmaps for you)"
         )
-    return eqx.error_if(value, jnp.isnan(value) | jnp.isposinf(value), _WRONG_VALUE)
+    return eqx.error_if(
+        value,
+        jnp.isnan(value) | jnp.isposinf(value),
+        "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
+        "(look for log(0) - log(0), 0 * inf and overflow in it)",
+    )
