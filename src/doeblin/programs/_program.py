@@ -30,6 +30,7 @@ class Program:
     graph: Graph | None = field(default=None, repr=False)
     given: System | None = field(default=None, repr=False)
     unsupported: str | None = None
+    folder: Path | None = None
 
     @cached_property
     def system(self) -> System:
@@ -42,6 +43,15 @@ class Program:
     @cached_property
     def interpreter(self) -> Interpreter | None:
         return Interpreter(self.graph) if self.graph is not None else None
+
+    @cached_property
+    def machine(self) -> Interpreter | None:
+        """Runs the same C program on machine integers, to confirm what was found in others."""
+        if self.language != "c":
+            return None
+        if self.ints == "wrap32":
+            return self.interpreter
+        return Interpreter(read_c(self.text, self.file, wrap=True, folder=self.folder))
 
 
 def parse_program(
@@ -58,7 +68,7 @@ def parse_program(
     try:
         if language == "c":
             graph = read_c(text, file, wrap=ints == "wrap32", folder=folder)
-            return Program(file, text, language, ints, graph=graph)
+            return Program(file, text, language, ints, graph=graph, folder=folder)
         if language == "sygus":
             return Program(file, text, language, ints, given=read_sygus(text, file))
         if language == "horn":

@@ -169,7 +169,7 @@ def relevance(system: System) -> list[set[int]]:
             next_ = {following[n] for n in names if n in following}
             if next_ and node.op == "=":
                 for slot in next_:
-                    needs.setdefault(slot, set()).update(mine)
+                    needs.setdefault(slot, set()).update(mine | next_)
             else:
                 roots |= mine | next_
     todo = list(roots)

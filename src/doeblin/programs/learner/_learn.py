@@ -48,6 +48,8 @@ class Learner:
     hints: list[list[Dnf]] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
     notify: Callable[[str, str], None] = lambda kind, text: None
+    aside: Callable[[], None] = lambda: None
+    """Called between rounds, for work that shares the time."""
 
     def __post_init__(self) -> None:
         self.conditions = Conditions(self.system, self.clock)
@@ -122,6 +124,19 @@ class Learner:
                 first = _sites(self.rng.choice(starts).values)
             run_program(
                 self.interpreter, self.system, self.data, self.rng, self._constants, first=first
+            )
+
+    def _more_runs(self) -> None:
+        """A longer random run now and then, for failures that are deep."""
+        if self.interpreter is not None and self.progress.rounds % 4 == 3:
+            limit = min(200_000, 2000 << min(7, self.progress.rounds // 16))
+            run_program(
+                self.interpreter,
+                self.system,
+                Data(),
+                self.rng,
+                self._constants,
+                limit=limit,
             )
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:
@@ -217,6 +232,8 @@ class Learner:
         metropolis = any(stage.move == "metropolis" for stage in self.method.stages)
         while until is None or clock.seconds < until:
             clock.tick()
+            self.aside()
+            self._more_runs()
             self.progress.rounds += 1
             keep: list[list[Atom]] = [[] for _ in self.spaces]
             for formulas in (last, first):

@@ -11,6 +11,8 @@ from ..terms import Translator, substitute, var
 from ._clock import Clock
 from ._replay import Path
 
+_Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
+
 
 class Bounded:
     """Deepens by one step at a time; each state has a location and the values of its cut."""
@@ -24,22 +26,37 @@ class Bounded:
         self._context = context
         self._translate = Translator(context)
         self._solver = z3.SimpleSolver(ctx=context)
-        self._used: list[list[tuple[int, Any]]] = []  # per step: (clause, its selector)
+        self._used: list[_Choices] = []
+        self._inputs: list[Any] = []
+        self._pending: tuple[_Choices, _Choices] | None = None
 
     def deepen(self, seconds: float) -> Path | None:
-        """Add a step and look for a failure; a path when there is one.
+        """Look for a failure one step deeper; a path when there is one.
 
-        Sets `exhausted` when the solver runs out of its time or no state is reachable any more:
-        in the second case the system has no failure at all.
+        `exhausted` is set when the solver did not answer in time; the next call tries again.
         """
+        if self._pending is None:
+            self._pending = self._unroll()
+        failing, going = self._pending
+        path = self._failure(failing, seconds)
+        if path is None and not self.exhausted:
+            self._solver.add(z3.Or(*(s for _, s in going), self._context))
+            self._pending = None
+            self.depth += 1
+        return path
+
+    def _unroll(self) -> tuple[_Choices, _Choices]:
+        """Add a step: the clauses that can fail there, and those that go on."""
         depth = self.depth
-        failing, going = [], []
+        failing: _Choices = []
+        going: _Choices = []
         for index, clause in enumerate(self.system.clauses):
             if (clause.source is None) != (depth == 0):
                 continue
             self.clock.tick()
             selector = z3.Bool(f"use{index}@{depth}", self._context)
             rename = {name: var(f"{name}@{depth}") for name in clause.inputs}
+            self._inputs += [self._translate.constant(t.leaf) for t in rename.values()]
             if clause.source is not None:
                 names = self.system.cuts[clause.source].variables
                 rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in names}
@@ -64,16 +81,13 @@ class Bounded:
                     )
                 )
         self._used.append([*failing, *going])
-        path = self._failure(failing, seconds)
-        if path is None and not self.exhausted:
-            self._solver.add(z3.Or(*(s for _, s in going), self._context))
-            self.depth += 1
-        return path
+        return failing, going
 
     def _location(self, cut: int, depth: int) -> Any:
         return z3.Bool(f"at{cut}@{depth}", self._context)
 
     def _failure(self, failing: list[tuple[int, Any]], seconds: float) -> Path | None:
+        self.exhausted = False
         if not failing:
             return None
         solver = self._solver
@@ -85,13 +99,29 @@ class Bounded:
             self.clock.tick()
             if answer == "unknown":
                 self.exhausted = True
-            return self._path(solver.model()) if answer == "sat" else None
+            if answer != "sat":
+                return None
+            path = self._path(solver.model())
+            return self._smaller() or path
         except z3.Z3Exception:
             self.clock.tick()
             self.exhausted = True
             return None
         finally:
             solver.pop()
+
+    def _smaller(self) -> Path | None:
+        """The same failure with small inputs, which people and machines prefer."""
+        for bound in (9, 1000):
+            self._solver.push()
+            try:
+                for x in self._inputs:
+                    self._solver.add(x <= bound, x >= -bound)
+                if str(self._solver.check()) == "sat":
+                    return self._path(self._solver.model())
+            finally:
+                self._solver.pop()
+        return None
 
     def _path(self, model: Any) -> Path:
         steps = []
