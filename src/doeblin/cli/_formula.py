@@ -98,9 +98,8 @@ def formula(
     data = _read(examples, label)
     contradictions = data.contradictions()
     for inside, outside in contradictions:
-        point = ", ".join(
-            f"{name} = {value}" for name, value in zip(data.variables, data.points[inside[0]])
-        )
+        values = zip(data.variables, data.points[inside[0]], strict=True)
+        point = ", ".join(f"{name} = {value}" for name, value in values)
         click.echo(
             f"contradiction at {point}: True in {_rows(inside)}, False in {_rows(outside)}; every "
             "formula errs on one side",

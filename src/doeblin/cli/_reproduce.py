@@ -69,3 +69,48 @@ def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None
                 f"KL(π̃‖π) {curve.kl_restarted_stationary[i]:.3g}"
             )
     click.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
+
+
+@reproduce.command()
+@click.option("--families", help="Names with commas.  [default: all]")
+@click.option("--runs", type=click.IntRange(min=1), default=120, show_default=True)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=100),
+    default=10_000_000,
+    show_default=True,
+    help="Where a run of the paper's chains is given up.",
+)
+@click.option("--quick", is_flag=True, help="Two families, ten short runs: a look in seconds.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Folder for formulas.png, formulas.svg and formulas.json.",
+)
+@_console.seed_option
+@_console.json_option
+def formulas(
+    families: str | None,
+    runs: int,
+    max_steps: int,
+    quick: bool,
+    out: Path,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Inferring DNF formulas: 0-, 1- and 2-stage chains beside the default.
+
+    The table gives CPU seconds to a solution, mean ± standard error and median. Which of the
+    paper's chains wins depends on the temperature, so each runs at several; ≥ marks means with
+    runs that were given up.
+
+    \b
+    Examples:
+      doeblin reproduce formulas --quick
+      doeblin reproduce formulas --families paper,invariant --runs 200 --out figures
+    """
+    from ._formulas_table import run_formulas
+
+    run_formulas(families, runs, max_steps, quick, out, seed, as_json)

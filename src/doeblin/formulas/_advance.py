@@ -54,13 +54,15 @@ def _compiled(source: bytes):
             if control[LEFT] == 0:
                 if kinds[stage, 0] == RESTART and control[STEPS] >= soft_limit:
                     break
-                # The schedule: leave for another stage, and draw how long to stay there.
-                random[0] += GAMMA
-                share = unit(mix(random[0]))
-                stage = 0
-                while stage < len(exits) - 1 and jumps[control[STAGE], stage] <= share:
-                    stage += 1
-                control[STAGE] = stage
+                # The schedule: leave for another stage (at the very start it is the restart's
+                # turn), and draw how long to stay there.
+                if control[TOURS] > 0:
+                    random[0] += GAMMA
+                    share = unit(mix(random[0]))
+                    stage = 0
+                    while stage < len(exits) - 1 and jumps[control[STAGE], stage] <= share:
+                        stage += 1
+                    control[STAGE] = stage
                 random[0] += GAMMA
                 control[LEFT] = sojourn(mix(random[0]), exits[stage])
             count = min(control[LEFT], limit - control[STEPS])

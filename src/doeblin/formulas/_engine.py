@@ -68,7 +68,6 @@ class Chain:
         self._random = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
         self._trace = np.zeros((_TRACE, 3), dtype=np.int64)
         self._control[state.STAGE] = self._program.restart
-        self._control[state.LEFT] = 1
         self._control[state.BEST] = state.IMPOSSIBLE
         self._atoms = np.zeros((n * m, words), dtype=np.uint64)
         self._disjuncts = np.zeros((n, words), dtype=np.uint64)
@@ -91,7 +90,7 @@ class Chain:
         self._best[:] = codes
         self._place(codes)
         cost = self.task.cost(codes.reshape(n, m))
-        self._control[[state.LEFT, state.TOURS]] = 0, 1
+        self._control[state.TOURS] = 1
         self._control[[state.COST, state.BEST]] = cost
         self._control[state.TRACED] = 1
         self._trace[0] = 0, cost, 1

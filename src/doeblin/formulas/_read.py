@@ -70,7 +70,7 @@ def _from_csv(text: str, name: str, label: str | None) -> Examples:
     assert header is not None
     if not rows:
         raise InputError("there are no rows below the header", place=Place(name))
-    if all(re.fullmatch(r"[-+]?\d+", cell) for cell in header[:-1]):
+    if any(re.fullmatch(r"[-+]?\d+", cell) for cell in header):
         raise InputError(
             "the first line must name the columns, for example: x1,x2,f", place=Place(name, 1)
         )

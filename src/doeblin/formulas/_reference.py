@@ -39,7 +39,7 @@ class ReferenceChain:
         self._stages.insert(self._program.restart, None)
         self._n, self._m = template
         self._random = seed & _WORD
-        self._stage, self._left = self._program.restart, 1
+        self._stage, self._left = self._program.restart, 0
         self.present = np.zeros(template, dtype=np.int64)
         self.best = self.present.copy()
         self.steps = self.tours = 0
@@ -49,10 +49,11 @@ class ReferenceChain:
         last = self.steps + max_steps
         while self.cost > 0 and self.steps < last:
             if self._left == 0:
-                share = self._unit()
-                jumps = self._program.jumps[self._stage]
-                self._stage = next((z for z in range(len(jumps) - 1) if jumps[z] > share), -1)
-                self._stage %= len(jumps)
+                if self.tours:
+                    share = self._unit()
+                    jumps = self._program.jumps[self._stage]
+                    self._stage = next((z for z in range(len(jumps) - 1) if jumps[z] > share), -1)
+                    self._stage %= len(jumps)
                 self._left = self._sojourn(self._program.exits[self._stage])
             stage = self._stages[self._stage]
             if stage is None:
