@@ -1,0 +1,185 @@
+"""Linear chains by dynamic programming: everything in the log domain, so safe in float32."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from .._custom_types import Count, RandomKey, Scalar
+from .._errors import InputError
+
+Labels = Int[Array, " length"]
+
+
+class Potentials(eqx.Module):
+    """Scores of one sequence: log-weight(y) = Σ_t unary[t, y_t] + Σ_t pairwise[(t,) y_{t-1}, y_t].
+
+    `pairwise` is one matrix for the whole sequence, or one for each step (entry t leads from place
+    t to t + 1). Only the first `length` places count; the rest is padding, where labels are 0.
+    Scores may be -inf to forbid what they belong to.
+    """
+
+    unary: Float[Array, "length labels"]
+    pairwise: Float[Array, "labels labels"] | Float[Array, "steps labels labels"]
+    length: Count
+    log_z: Scalar | None
+
+    def __init__(
+        self,
+        unary: Float[Array, "length labels"],
+        pairwise: Float[Array, "..."],
+        length: Count | int | None = None,
+        log_z: Scalar | None = None,
+    ):
+        places, labels = unary.shape
+        if places < 1 or pairwise.shape not in (
+            (labels, labels),
+            (places - 1, labels, labels),
+        ):
+            raise InputError(
+                f"unary scores of shape {unary.shape} need pairwise scores of shape "
+                f"{(labels, labels)} or {(places - 1, labels, labels)}, got {pairwise.shape}"
+            )
+        self.unary = unary
+        self.pairwise = pairwise
+        self.length = jnp.asarray(places if length is None else length, dtype=jnp.int32)
+        self.log_z = log_z
+
+    @property
+    def inside(self) -> Bool[Array, " length"]:
+        """Which places are not padding."""
+        return jnp.arange(self.unary.shape[0]) < self.length
+
+    @property
+    def steps(self) -> Float[Array, "steps labels labels"]:
+        """Pairwise scores, one matrix for each step."""
+        places, labels = self.unary.shape
+        return jnp.broadcast_to(self.pairwise, (places - 1, labels, labels))
+
+    def normalised(self) -> Potentials:
+        """The same, remembering its log-partition, which is then not computed again."""
+        return Potentials(self.unary, self.pairwise, self.length, log_partition(self))
+
+    def restricted(self, allowed: Bool[Array, "length labels"]) -> Potentials:
+        """The same with some labels ruled out at some places."""
+        unary = jnp.where(allowed, self.unary, -jnp.inf)
+        return Potentials(unary, self.pairwise, self.length)
+
+
+def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
+    """Unnormalised log-weight of one labelling."""
+    at_places = jnp.take_along_axis(potentials.unary, labels[:, None], axis=1)[:, 0]
+    before, after = labels[:-1], labels[1:]
+    if potentials.pairwise.ndim == 2:
+        at_steps = potentials.pairwise[before, after]
+    else:
+        at_steps = potentials.pairwise[jnp.arange(before.shape[0]), before, after]
+    # `where` and not a product: padding may hold -inf.
+    inside = potentials.inside
+    return jnp.where(inside, at_places, 0).sum() + jnp.where(inside[1:], at_steps, 0).sum()
+
+
+def log_partition(potentials: Potentials) -> Scalar:
+    """log Σ_y exp(log-weight(y)): forward algorithm, O(length · labels²)."""
+    if potentials.log_z is not None:
+        return potentials.log_z
+
+    def step(log_alpha: Array, place: tuple[Array, Array, Array]) -> tuple[Array, None]:
+        unary, pairwise, inside = place
+        return jnp.where(inside, unary + advance(log_alpha, pairwise), log_alpha), None
+
+    last = jax.lax.scan(step, potentials.unary[0], _places(potentials))[0]
+    return safe_logsumexp(last, axis=0)
+
+
+def marginals(
+    potentials: Potentials,
+) -> tuple[Float[Array, "length labels"], Float[Array, "steps labels labels"]]:
+    """P(y_t = k) at every place, and P(y_t = j, y_{t+1} = k) at every step; 0 in the padding.
+
+    They are the gradient of the log-partition (forward–backward by reverse differentiation).
+    """
+
+    def log_z(unary: Array, pairwise: Array) -> Scalar:
+        return log_partition(Potentials(unary, pairwise, potentials.length))
+
+    return jax.grad(log_z, argnums=(0, 1))(potentials.unary, potentials.steps)
+
+
+def sample(key: RandomKey, potentials: Potentials) -> Labels:
+    """An exact draw: forward filtering, backward sampling."""
+    log_alphas = _filter(potentials)
+    noise = jax.random.gumbel(key, log_alphas.shape)
+    return _trace_back(potentials, log_alphas + noise)
+
+
+def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
+    """The labelling of largest log-weight, and that log-weight."""
+
+    def step(best: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        unary, pairwise, inside = place
+        following = unary + jnp.max(best[:, None] + pairwise, axis=0)
+        following = jnp.where(inside, following, best)
+        return following, following
+
+    first = potentials.unary[0]
+    rest = jax.lax.scan(step, first, _places(potentials))[1]
+    labels = _trace_back(potentials, jnp.concatenate([first[None], rest]))
+    return labels, log_weight(potentials, labels)
+
+
+def safe_logsumexp(terms: Array, axis: int) -> Array:
+    """Log-sum-exp whose gradient is zero, not NaN, where all terms are -inf."""
+    top = jax.lax.stop_gradient(jnp.max(terms, axis=axis, keepdims=True))
+    top = jnp.where(jnp.isfinite(top), top, 0)
+    total = jnp.sum(jnp.exp(terms - top), axis=axis)
+    positive = total > 0
+    log_total = jnp.log(jnp.where(positive, total, 1)) + jnp.squeeze(top, axis)
+    return jnp.where(positive, log_total, -jnp.inf)
+
+
+def advance(
+    log_alpha: Float[Array, "*batch labels"], pairwise: Float[Array, "labels labels"]
+) -> Float[Array, "*batch labels"]:
+    """One step of the forward algorithm, without the new place's unary scores."""
+    return safe_logsumexp(log_alpha[..., :, None] + pairwise, axis=-2)
+
+
+def _filter(potentials: Potentials) -> Float[Array, "length labels"]:
+    """log α_t: log-weights of all beginnings by their last label (repeated in the padding)."""
+
+    def step(log_alpha: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        unary, pairwise, inside = place
+        following = jnp.where(inside, unary + advance(log_alpha, pairwise), log_alpha)
+        return following, following
+
+    first = potentials.unary[0]
+    rest = jax.lax.scan(step, first, _places(potentials))[1]
+    return jnp.concatenate([first[None], rest])
+
+
+def _trace_back(potentials: Potentials, scores: Float[Array, "length labels"]) -> Labels:
+    """From the last place to the first: the best label given the one after it.
+
+    With Gumbel noise in the scores this is backward sampling, without it Viterbi's traceback.
+    """
+    places, labels = potentials.unary.shape
+
+    def step(after: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        score, pairwise, index = place
+        ahead = jnp.where(index < potentials.length - 1, pairwise[:, after], 0)
+        label = jnp.argmax(score + ahead)
+        label = jnp.where(index < potentials.length, label, 0)
+        return label, label
+
+    last_step = jnp.zeros((1, labels, labels), potentials.steps.dtype)
+    pairwise = jnp.concatenate([potentials.steps, last_step])
+    return jax.lax.scan(step, jnp.array(0), (scores, pairwise, jnp.arange(places)), reverse=True)[
+        1
+    ].astype(jnp.int32)
+
+
+def _places(potentials: Potentials) -> tuple[Array, Array, Array]:
+    return potentials.unary[1:], potentials.steps, potentials.inside[1:]
