@@ -21,9 +21,11 @@ class _Commands(click.Group):
 
     modules: ClassVar[dict[str, str]] = {
         "certify": "_certify",
+        "check": "_check",
         "demo": "_demo",
         "formula": "_formula",
         "reproduce": "_reproduce",
+        "verify": "_verify",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

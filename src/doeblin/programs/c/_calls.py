@@ -101,7 +101,7 @@ class Calls(Expressions):
         if not _INPUT.search(name):
             for slot in self.scopes[0].values():
                 if slot.name is not None and isinstance(slot.kind, CType):
-                    self.havoc(slot.name, slot.kind, self.place(node), name)
+                    self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
         if isinstance(kind, Opaque):
             return None
         return Value(self._input(name, kind, node), kind)
@@ -130,7 +130,7 @@ class Calls(Expressions):
 
     def _input(self, call: str, kind: CType, node: Any) -> Any:
         name = self.fresh("", kind)
-        self.havoc(name, kind, self.place(node), call)
+        self.havoc(name, kind, self.place(node), call=call, origin="call")
         return var(name)
 
     def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:

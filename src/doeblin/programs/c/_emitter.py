@@ -127,10 +127,20 @@ class Emitter:
         if not (condition.constant and condition.leaf):
             self.graph.blocks[self.current].statements.append(Assume(condition, place))
 
-    def havoc(self, name: str, kind: CType, place: Place, call: str | None = None) -> None:
+    def havoc(
+        self,
+        name: str,
+        kind: CType,
+        place: Place,
+        *,
+        call: str | None = None,
+        origin: str = "declaration",
+        block: int | None = None,
+    ) -> None:
         self._sites += 1
-        statement = Havoc(name, self._sites, kind.low, kind.high, place, call)
-        self.graph.blocks[self.current].statements.append(statement)
+        statement = Havoc(name, self._sites, kind.low, kind.high, place, call, origin)
+        where = self.current if block is None else block
+        self.graph.blocks[where].statements.append(statement)
 
     def snapshot(self, value: Value) -> Value:
         """The value as it is now, whatever is assigned later."""

@@ -63,7 +63,7 @@ def _lower(tree: Any, places: list[Place], file: str, *, wrap: bool) -> Graph:
             continue
         place = lowering.place(parameter)
         name = lowering.fresh(parameter.name, kind, place)
-        lowering.havoc(name, kind, place)
+        lowering.havoc(name, kind, place, origin="parameter")
         frame[parameter.name] = Slot(kind, name)
     lowering.body(entry, frame, None)
     lowering.stop()

@@ -7,7 +7,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ..._errors import InputError
-from ..flow import Assign, Havoc, Loop
+from ..flow import Assign, Loop
 from ..terms import ZERO, compare, const, var
 from ._calls import ASSERTIONS, Calls
 from ._emitter import Slot, Value
@@ -45,8 +45,6 @@ class Statements(Calls):
         result = None
         if isinstance(kind, CType):
             result = (self.fresh("", kind), kind)
-            if name != "main" or self.stack:
-                self.havoc(result[0], kind, self.place(definition))
         after = self.graph.block()
         outer = self.scopes, self.function
         self.scopes = [self.scopes[0], frame]
@@ -58,6 +56,9 @@ class Statements(Calls):
         opaque = isinstance(kind, Opaque) and kind.name != "void"
         self.frames.append(_Frame(after, result, opaque))
         self.statement(definition.body)
+        if result is not None:
+            # Falling off the end leaves the result arbitrary.
+            self.havoc(*result, self.place(definition), origin="hidden")
         self.jump(after)
         done = self.frames.pop()
         for label, where in done.wanted.items():
@@ -295,7 +296,7 @@ class Statements(Calls):
             if isinstance(node.init, c_ast.InitList):
                 raise self.unsupported("initialiser lists", node.init)
             # C puts the name in scope before its initialiser; `int x = x;` is then arbitrary.
-            self.havoc_quietly(name, node)
+            self._before_initialiser(name, kind, node)
             value = self._initial(node, name, kind)
             self.assign(name, self.convert(value, kind).term, place)
         elif "extern" in node.storage:
@@ -313,22 +314,17 @@ class Statements(Calls):
             if outer is not None:
                 self.scopes[-1][node.name] = outer
 
-    def havoc_quietly(self, name: str, node: Any) -> None:
+    def _before_initialiser(self, name: str, kind: CType, node: Any) -> None:
         """An arbitrary value before the initialiser, only where the initialiser reads it."""
         if _mentions(node.init, node.name):
-            slot = self.graph.variables[name]
-            self._sites += 1
-            self.graph.blocks[self.current].statements.append(
-                Havoc(name, self._sites, slot.low, slot.high, slot.place)
-            )
+            self.havoc(name, kind, self.place(node), origin="hidden")
 
     def _global(self, node: Any, name: str, kind: CType) -> None:
         """Static storage: initialised once, before the program starts; zero by default."""
         start = self.graph.blocks[0].statements
         if node.init is None:
             if "extern" in node.storage:
-                self._sites += 1
-                start.append(Havoc(name, self._sites, kind.low, kind.high, self.place(node)))
+                self.havoc(name, kind, self.place(node), origin="global", block=0)
             else:
                 start.append(Assign(name, ZERO, self.place(node)))
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._errors import Place
-from ..terms import Term, compare, conj, const, disj, ite, negate, substitute, var
+from ..terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
 from ._analysis import forward_order, slice_graph
 from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump
 from ._system import Clause, Cut, System
@@ -138,19 +138,24 @@ def _region(
         clauses.append((_formula(state.path), number[target], args))
     if failing:
         clauses.append((_formula(_join(failing, unset).path), None, ()))
-    place = first.place if first else None
-    return [
-        Clause(
-            source=number[source] if first else None,
-            constraint=conj((*extra.values(), formula)),
-            target=target,
-            args=args,
-            inputs=tuple(extra),
-            place=cuts[target].place if target is not None else place,
+    made = []
+    for formula, target, args in clauses:
+        if formula.constant and not formula.leaf:
+            continue
+        used = variables(formula, *args)
+        inputs = {name: range_ for name, range_ in extra.items() if name in used}
+        where = cuts[target] if target is not None else first
+        made.append(
+            Clause(
+                source=number[source] if first else None,
+                constraint=conj((*inputs.values(), formula)),
+                target=target,
+                args=args,
+                inputs=tuple(inputs),
+                place=where.place if where else None,
+            )
         )
-        for formula, target, args in clauses
-        if not (formula.constant and not formula.leaf)
-    ]
+    return made
 
 
 class _Lookup(dict[str, Term]):

@@ -40,6 +40,9 @@ class Havoc:
     high: int | None
     place: Place | None = None
     call: str | None = None
+    origin: str = "declaration"
+    """`call`, `declaration`, `parameter`, `global` (defined elsewhere), or `hidden` (not an input
+    that a caller could give, such as the result of a function that does not return one)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,10 +144,18 @@ def compare(op: str, left: Term, right: Term) -> Term:
         return truth(a <= b if op == "<=" else a < b if op == "<" else a == b)
     if left is right:
         return truth(op != "<")
+    if right.constant and _two_valued(left):
+        # A truth that went through C's 0 and 1: the comparison is about the truth itself.
+        condition, yes, no = left.args
+        return ite(condition, compare(op, yes, right), compare(op, no, right))
     if op == "=" and left.boolean and (left.constant or right.constant):
         known, other = (left, right) if left.constant else (right, left)
         return other if known.leaf else negate(other)
     return Term(op, (left, right), None, True)
+
+
+def _two_valued(term: Term) -> bool:
+    return term.op == "ite" and not term.boolean and term.args[1].constant and term.args[2].constant
 
 
 def negate(term: Term) -> Term:

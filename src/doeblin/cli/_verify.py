@@ -1,0 +1,275 @@
+"""`doeblin verify`: prove C programs by finding their loop invariants."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .._errors import InputError
+from . import _console
+
+_METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
+_STATUS = {"SAFE": 0, "UNSAFE": 1, "UNKNOWN": 2, "ERROR": 3}
+_COLOURS = {"SAFE": "green", "UNSAFE": "red", "UNKNOWN": "yellow", "ERROR": "red"}
+_WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a file.")
+@_console.seed_option
+@click.option(
+    "--method", type=click.Choice(_METHODS), default="default", show_default=True, help="Engine."
+)
+@click.option("--hint", "hints", multiple=True, help="A condition to try, e.g. 'x <= 2*y + 1'.")
+@click.option(
+    "--ints",
+    type=click.Choice(["math", "wrap32"]),
+    default="math",
+    show_default=True,
+    help="Mathematical integers, or machine integers with exact wrap-around.",
+)
+@_console.json_option
+@click.option("--jsonl", is_flag=True, help="Print a line of JSON for each file as it is done.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--acsl", type=click.Path(dir_okay=False), help="SAFE: annotated C for Frama-C.")
+@click.option("--witness", type=click.Path(dir_okay=False), help="SV-COMP witness 2.0 (YAML).")
+@click.option("--certificate", type=click.Path(dir_okay=False), help="SAFE: proof as SMT-LIB.")
+@click.option("--trace", is_flag=True, help="UNSAFE: print the failing run line by line.")
+@click.option("--test", type=click.Path(dir_okay=False), help="UNSAFE: C file that reproduces it.")
+def verify(files: tuple[str, ...], **options: Any) -> int:
+    """Prove programs, or find inputs on which they fail.
+
+    FILES are C (.c, .i), SyGuS invariant problems (.sl), SMT-LIB Horn clauses (.smt2), or folders
+    of them. Each gets one verdict: SAFE with an invariant for every loop, UNSAFE with a run that
+    fails, or UNKNOWN with the reason. SAFE is said only after a fresh solver re-checked the proof,
+    UNSAFE only after the run was replayed.
+
+    Exit status: 0 all SAFE, 1 some UNSAFE, 2 some UNKNOWN, 3 input error.
+
+    \b
+    Examples:
+      doeblin verify program.c
+      doeblin verify program.c --acsl annotated.c --certificate proof.smt2
+      doeblin verify bug.c --trace --test reproduce.c
+      doeblin verify folder/ --jobs 4 --timeout 5 --jsonl
+      doeblin verify program.c --hint "x <= y" --method portfolio
+    """
+    if not options["timeout"] > 0:
+        raise InputError(f"--timeout must be positive, got {options['timeout']}")
+    from ..programs._batch import find_files
+
+    paths = find_files(list(files))
+    settings = {
+        "timeout": options["timeout"],
+        "seed": options["seed"],
+        "method": options["method"],
+        "hints": options["hints"],
+    }
+    if len(paths) == 1 and not Path(files[0]).is_dir():
+        return _one(paths[0], settings, options)
+    for name in ("acsl", "witness", "certificate", "trace", "test"):
+        if options[name]:
+            raise InputError(f"--{name} is for one file; {len(paths)} were given")
+    return _many(paths, settings, options)
+
+
+# ---- one file, in this process
+
+
+def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
+    from ..programs import read_program
+    from ..programs._batch import GRACE, prepare_process
+
+    prepare_process()
+    cancel = threading.Event()
+    box: list[Any] = []
+
+    def work() -> None:
+        from ..programs import verify as prove
+
+        try:
+            program = read_program(path, ints=options["ints"])
+            box.append((program, prove(program, cancel=cancel, **settings)))
+        except BaseException as error:  # handed to the main thread
+            box.append(error)
+
+    # A thread, so that Ctrl-C and the limit are heard while the solver is busy in foreign code;
+    # its stack is large, for programs that nest deeply.
+    threading.stack_size(512 * 1024 * 1024)
+    thread = threading.Thread(target=work, daemon=True)
+    threading_start = time.monotonic()
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.02)
+            if time.monotonic() - threading_start > settings["timeout"] + GRACE + 1.5:
+                _give_up(path, settings, options)
+    except KeyboardInterrupt:
+        cancel.set()
+        thread.join(1.0)
+        raise
+    if isinstance(box[0], BaseException):
+        raise box[0]
+    program, verdict = box[0]
+    as_json = options["as_json"] or options["jsonl"]
+    if as_json:
+        _console.print_json(verdict.as_dict())
+    else:
+        _show(program, verdict, options)
+    for line in _write(program, verdict, options):
+        click.echo(f"  {line}", err=as_json)
+    return _STATUS[verdict.outcome.value]
+
+
+def _give_up(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """The solver does not heed its limit: say UNKNOWN and leave, whatever it is doing."""
+    from ..programs import Outcome, Verdict
+
+    reason = f"time limit of {settings['timeout']:g} s reached; the solver had to be stopped"
+    verdict = Verdict(
+        Outcome.UNKNOWN,
+        str(path),
+        reason,
+        seconds=settings["timeout"],
+        method=settings["method"],
+        seed=settings["seed"],
+        ints=options["ints"],
+    )
+    if options["as_json"] or options["jsonl"]:
+        _console.print_json(verdict.as_dict())
+    else:
+        click.echo(f"UNKNOWN  {path}: {reason}")
+    sys.stdout.flush()
+    os._exit(2)
+
+
+def _write(program: Any, verdict: Any, options: dict[str, Any]) -> Iterator[str]:
+    """The files that were asked for; those for the other verdict are mentioned as not written."""
+    from ..programs import output
+
+    writers = (
+        ("acsl", ("SAFE",), output.acsl),
+        ("witness", ("SAFE", "UNSAFE"), output.witness),
+        ("certificate", ("SAFE",), output.certificate),
+        ("test", ("UNSAFE",), output.driver),
+    )
+    for name, verdicts, make in writers:
+        target = options[name]
+        if not target:
+            continue
+        if verdict.outcome.value not in verdicts:
+            yield f"not written: {target} (--{name} is for {' and '.join(verdicts)})"
+            continue
+        try:
+            Path(target).write_text(make(program, verdict), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write '{target}': {error.strerror}") from None
+        yield f"wrote {target}"
+
+
+def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
+    from ..programs import output
+    from ..programs._verdict import INTS
+
+    name = verdict.outcome.value
+    click.echo(f"{click.style(name, fg=_COLOURS[name], bold=True)}  {verdict.file}")
+    if verdict.reason:
+        click.echo(f"  {verdict.reason}")
+    for invariant in verdict.invariants:
+        click.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
+    if name == "UNSAFE":
+        for what, value in verdict.inputs[:40]:
+            click.echo(f"  {what}: {value}")
+        if len(verdict.inputs) > 40:
+            click.echo(f"  … and {len(verdict.inputs) - 40} more inputs (--json has them all)")
+    if options["trace"]:
+        for line in output.trace(program, verdict):
+            click.echo(line)
+    click.echo(
+        f"  {verdict.seconds:.2f} s, {verdict.rounds} rounds, method {verdict.method}, "
+        f"seed {verdict.seed}, integers: {INTS[verdict.ints]}"
+    )
+
+
+# ---- many files, in worker processes
+
+
+def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) -> int:
+    from ..programs._batch import Batch
+
+    results: dict[int, dict[str, Any]] = {}
+    plain = not (options["as_json"] or options["jsonl"])
+    jobs = min(options["jobs"], len(paths))
+    interrupted = False
+    with Batch(paths, settings, options["ints"], jobs) as batch, _progress(len(paths)) as advance:
+        try:
+            for index, result in batch.results():
+                results[index] = result
+                advance()
+                if options["jsonl"]:
+                    _console.print_json(result)
+                elif plain:
+                    _line(result)
+        except KeyboardInterrupt:
+            interrupted = True
+    ordered = [results[index] for index in sorted(results)]
+    summary = _summary(ordered, len(paths))
+    if options["as_json"]:
+        _console.print_json({"results": ordered, "summary": summary})
+    elif plain:
+        _print_summary(summary)
+    if interrupted:
+        raise KeyboardInterrupt
+    return _STATUS[next(name for name in _WORST if summary["verdicts"].get(name, 0))]
+
+
+def _line(result: dict[str, Any]) -> None:
+    name = result["verdict"]
+    verdict = click.style(f"{name:<8}", fg=_COLOURS[name], bold=True)
+    reason = f"  {result['reason']}" if result["reason"] else ""
+    click.echo(f"{verdict} {result['seconds']:7.2f} s  {result['file']}{reason}")
+
+
+def _summary(results: list[dict[str, Any]], total: int) -> dict[str, Any]:
+    verdicts: dict[str, int] = {}
+    for result in results:
+        verdicts[result["verdict"]] = verdicts.get(result["verdict"], 0) + 1
+    times = sorted(result["seconds"] for result in results)
+    return {
+        "files": total,
+        "finished": len(results),
+        "verdicts": verdicts,
+        "median_seconds": times[len(times) // 2] if times else None,
+        "total_seconds": round(sum(times), 3),
+    }
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(summary["verdicts"].items()))
+    median = summary["median_seconds"]
+    tail = f"; median {median:.2f} s" if median is not None else ""
+    click.echo(f"{summary['finished']} of {summary['files']} files: {counts or 'none'}{tail}")
+
+
+@contextlib.contextmanager
+def _progress(total: int) -> Iterator[Any]:
+    """A progress bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("verify", total=total)
+        yield lambda: bar.advance(task)

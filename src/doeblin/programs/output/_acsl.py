@@ -1,0 +1,67 @@
+"""The source annotated in ACSL, ready for Frama-C."""
+
+from __future__ import annotations
+
+import re
+
+from .._program import Program
+from .._verdict import INTS, Outcome, Verdict
+from ..flow import Assign, Fail, Graph, Havoc
+from ._c_text import c_text
+from ._names import Edits, closing, graph_of, located
+
+
+def acsl(program: Program, verdict: Verdict) -> str:
+    """The C text with a `loop invariant` and `loop assigns` at every loop."""
+    graph = graph_of(program, verdict, Outcome.SAFE, "an ACSL annotation")
+    edits = Edits(program.text)
+    for item in located(graph, verdict):
+        text = c_text(item.formula, item.names, acsl=True)
+        if item.loop.keyword == "goto":
+            edits.before(item.loop.place, f"/*@ assert {text}; */")
+            continue
+        changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
+        shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
+        edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
+    for block in graph.blocks:
+        end = block.end
+        if isinstance(end, Fail) and end.what == "assertion" and end.place is not None:
+            call = closing(program.text, end.place)
+            line = edits.line(end.place.line or 1)[: (end.place.column or 1) - 1]
+            if call and not line.strip() and _logical(call[1]):
+                edits.before(end.place, f"/*@ assert {' '.join(call[1].split())}; */")
+    head = f"/* Proved by doeblin; integers: {INTS[verdict.ints]}. */\n"
+    return head + edits.result()
+
+
+def _logical(text: str) -> bool:
+    """Is the condition free of side effects and calls, so that it can stand in a specification?"""
+    plain = re.sub(r"[<>=!]=", " ", text)
+    return not re.search(r"=|\+\+|--|[A-Za-z_]\w*\s*\(|//|/\*|\"", plain)
+
+
+def _assigned(graph: Graph, heads: tuple[int, ...]) -> set[str]:
+    """The variables that the loops at these heads may change."""
+    before: dict[int, list[int]] = {}
+    for index in range(len(graph.blocks)):
+        for target in graph.successors(index):
+            before.setdefault(target, []).append(index)
+    found: set[str] = set()
+    for head in heads:
+        forward = _closure({head}, graph.successors)
+        backward = _closure({head}, lambda i: before.get(i, ()))
+        for index in forward & backward:
+            for statement in graph.blocks[index].statements:
+                if isinstance(statement, Assign | Havoc):
+                    found.add(statement.name)
+    return found
+
+
+def _closure(start: set[int], following) -> set[int]:
+    seen, todo = set(start), list(start)
+    while todo:
+        for target in following(todo.pop()):
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return seen

@@ -1,0 +1,123 @@
+"""A C program that reproduces a failure: the source, with its inputs fixed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..._errors import InputError
+from .._program import Program
+from .._verdict import Outcome, Verdict
+from ..c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ..flow import Graph, Havoc
+from ._names import Edits, graph_of
+
+_HEAD = """\
+/* Reproduces a failure of {file}, found by doeblin: {reason}.
+   Compile and run it (e.g. cc -std=gnu11 -w {out} && ./a.out); it exits with status 1. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#undef assert
+#undef static_assert
+static const long long doeblin_inputs[] = {{{values}}};
+static unsigned doeblin_next;
+static long long doeblin_input(void) {{
+  if (doeblin_next >= sizeof doeblin_inputs / sizeof *doeblin_inputs - 1) return 0;
+  return doeblin_inputs[doeblin_next++];
+}}
+static int doeblin_fail(void) {{
+  fputs("the property is violated\\n", stderr);
+  exit(1);
+}}
+static int doeblin_check(int holds) {{ return holds ? 1 : doeblin_fail(); }}
+static int doeblin_assume(int holds) {{
+  if (!holds) exit(0);
+  return 1;
+}}
+"""
+
+
+def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
+    """A compilable C file that fails as the program does."""
+    graph = graph_of(program, verdict, Outcome.UNSAFE, "a test driver")
+    run = verdict.failure.run if verdict.failure else None
+    inputs = run.inputs if run else []
+    text = program.text
+    edits = Edits(text)
+    for havoc in _sites(graph, "declaration"):
+        if havoc.place is not None:
+            shown = graph.variables[havoc.name].shown
+            edits.insert(havoc.place, " = doeblin_input()", shift=len(shown))
+    body = edits.result()
+    parameters = list(_sites(graph, "parameter"))
+    if parameters:
+        setters = "".join(
+            f" {graph.variables[h.name].shown} = doeblin_input();" for h in parameters
+        )
+        body = re.sub(r"(\bmain\s*\([^)]*\)\s*\{)", rf"\1{setters}", body, count=1)
+    given = [value for havoc, value in inputs if havoc.origin in ("call", "declaration")]
+    leading = [value for havoc, value in inputs if havoc.origin == "parameter"]
+    if any(havoc.origin == "hidden" and havoc.call for havoc, _ in inputs):
+        raise InputError("the failure depends on what an external function does to globals")
+    values = ", ".join([*(f"{v}LL" for v in (*leading, *given)), "0"])
+    head = _HEAD.format(file=program.file, reason=verdict.reason, values=values, out=out)
+    head += "".join(_definitions(program, graph, inputs))
+    body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*\".*$", "", body, flags=re.MULTILINE)
+    body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
+    for name in ("reach_error", "__VERIFIER_error"):
+        body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
+    return head + body
+
+
+def _sites(graph: Graph, origin: str) -> Iterable[Havoc]:
+    """The input sites of a kind, one for each place of the source."""
+    seen = set()
+    for block in graph.blocks:
+        for statement in block.statements:
+            if (
+                isinstance(statement, Havoc)
+                and statement.origin == origin
+                and statement.place not in seen
+            ):
+                seen.add(statement.place)
+                yield statement
+
+
+def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]) -> Iterable[str]:
+    """Definitions of the functions that the source uses and does not define."""
+    text = program.text
+    for name, replacement in (
+        *((name, "doeblin_check(!!({}))") for name in sorted(ASSERTIONS)),
+        *((name, "doeblin_assume(!!({}))") for name in sorted(ASSUMPTIONS)),
+        *((name, "doeblin_fail()") for name in sorted(FAILURES)),
+    ):
+        if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
+            call = replacement.format("c")
+            if re.search(rf"^\s*(extern\s+)?\w[\w\s]*\b{name}\s*\([^;{{]*\)", text, re.MULTILINE):
+                # Declared as a function: a macro would break the declaration.
+                kind = "void" if re.search(rf"\bvoid\s+{name}\b", text) else "int"
+                tail = f"{call};" if kind == "void" else f"return {call};"
+                yield f"{kind} {name}({'int c' if 'c' in replacement[8:] else ''}) {{ {tail} }}\n"
+            else:
+                yield (
+                    f"#define {name}(c, ...) {call}\n"
+                    if "{}" in replacement
+                    else (f"#define {name}(...) {call}\n")
+                )
+    for call in dict.fromkeys(h.call for h in _sites(graph, "call") if h.call):
+        if not _defined(call, text):
+            kind = next(
+                graph.variables[h.name].kind for h in _sites(graph, "call") if h.call == call
+            )
+            yield f"{kind} {call}() {{ return doeblin_input(); }}\n"
+    for havoc, value in inputs:
+        if havoc.origin == "global":
+            variable = graph.variables[havoc.name]
+            yield f"{variable.kind} {variable.shown} = {value};\n"
+
+
+def _defined(name: str, text: str) -> bool:
+    return bool(re.search(rf"\b{name}\s*\([^)]*\)\s*\{{", text)) or bool(
+        re.search(rf"^\s*#\s*define\s+{name}\b", text, re.MULTILINE)
+    )

@@ -1,0 +1,102 @@
+"""Invariants at places of the source, in the names that are in scope there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..._errors import InputError, Place
+from .._program import Program
+from .._verdict import Outcome, Verdict
+from ..flow import Graph, Loop
+from ..terms import Term, disj, variables
+
+
+class Located(NamedTuple):
+    """A loop of the source and its invariant; `names` shows the graph's variables as C does."""
+
+    loop: Loop
+    blocks: tuple[int, ...]
+    formula: Term
+    names: Callable[[str], str]
+
+
+def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> Graph:
+    """The graph, if the program is C and the verdict is the one that the writer needs."""
+    if program.graph is None:
+        raise InputError(f"{what} is for C programs; {program.file} is not one")
+    if verdict.outcome is not wanted:
+        raise InputError(
+            f"{what} needs the verdict {wanted.value}, but {program.file} is "
+            f"{verdict.outcome.value}"
+        )
+    return program.graph
+
+
+def located(graph: Graph, verdict: Verdict) -> list[Located]:
+    """The invariants that can be written down at their loop.
+
+    A loop in a function that was inlined several times has several invariants; at its place holds
+    their disjunction. One that speaks of a caller's variables cannot be written there.
+    """
+    groups: dict[Place, list[tuple[Loop, int, Term]]] = {}
+    for invariant in verdict.invariants:
+        loop = graph.loops.get(invariant.block)
+        if loop is not None:
+            groups.setdefault(loop.place, []).append((loop, invariant.block, invariant.formula))
+    found = []
+    for group in groups.values():
+        loop = group[0][0]
+        shown: dict[str, str] = {}
+        for other, _, _ in group:
+            shown |= {unique: name for name, unique in other.scope.items()}
+        if all(variables(formula) <= shown.keys() for _, _, formula in group):
+            formula = disj(formula for _, _, formula in group)
+            blocks = tuple(block for _, block, _ in group)
+            found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n]))
+    return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))
+
+
+class Edits:
+    """Insertions into a text at lines and columns, applied together."""
+
+    def __init__(self, text: str):
+        self._lines = text.splitlines(keepends=True)
+        self._inserts: list[tuple[int, int, str]] = []
+
+    def line(self, number: int) -> str:
+        return self._lines[number - 1].rstrip("\r\n") if number <= len(self._lines) else ""
+
+    def insert(self, place: Place, text: str, *, shift: int = 0) -> None:
+        """Before the character at `place`, or `shift` characters after it."""
+        self._inserts.append((place.line or 1, (place.column or 1) - 1 + shift, text))
+
+    def before(self, place: Place, text: str) -> None:
+        """On a line of its own when `place` is the first thing on its line."""
+        start = self.line(place.line or 1)[: (place.column or 1) - 1]
+        self.insert(place, f"{text}\n{start}" if not start.strip() else f"{text} ")
+
+    def result(self) -> str:
+        lines = list(self._lines)
+        for number, column, text in sorted(self._inserts, reverse=True):
+            if number <= len(lines):
+                line = lines[number - 1]
+                lines[number - 1] = line[:column] + text + line[column:]
+        return "".join(lines)
+
+
+def closing(text: str, place: Place) -> tuple[Place, str] | None:
+    """The `)` of the call that begins at `place`, and what stands between its brackets."""
+    lines = text.splitlines(keepends=True)
+    if not place.line or place.line > len(lines):
+        return None
+    start = sum(map(len, lines[: place.line - 1])) + (place.column or 1) - 1
+    opening = text.find("(", start)
+    depth = 0
+    for index in range(opening, len(text)) if opening >= 0 else ():
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if depth == 0:
+            line = text.count("\n", 0, index) + 1
+            column = index - (text.rfind("\n", 0, index) + 1) + 1
+            return Place(place.file, line, column), text[opening + 1 : index]
+    return None

@@ -1,0 +1,43 @@
+"""A failing run, line by line."""
+
+from __future__ import annotations
+
+from .._program import Program
+from .._verdict import Verdict
+from ..flow import Assign, Branch, Fail, Havoc
+
+
+def trace(program: Program, verdict: Verdict) -> list[str]:
+    """What happened, one line each: source line, then the value that it made."""
+    failure = verdict.failure
+    if failure is None:
+        return []
+    if failure.run is None:
+        return [
+            f"{number}: {name} " + ", ".join(f"{k} = {v}" for k, v in values.items())
+            for number, (name, values) in enumerate(failure.states)
+        ]
+    lines = program.text.splitlines()
+    shown: list[str] = []
+    variables = program.graph.variables if program.graph else {}
+    for step, value in failure.run.steps:
+        place = step.place
+        if place is None or place.line is None:
+            continue
+        if isinstance(step, Assign | Havoc):
+            name = variables[step.name].shown
+            if name:
+                what = f"{name} = {value}"
+            elif isinstance(step, Havoc) and step.call:
+                what = f"{step.call}() gives {value}"
+            else:
+                continue
+        elif isinstance(step, Branch):
+            what = "true" if value else "false"
+        elif isinstance(step, Fail):
+            what = step.what
+        else:
+            continue
+        text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
+        shown.append(f"{place.line:>5}  {text:<48}  {what}")
+    return shown
