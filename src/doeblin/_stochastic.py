@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._errors import InputError
 
-# Sums may miss one by this much: decimal input such as 1/3 is rarely exact.
-_TOLERANCE = 1e-9
+# Sums may miss one by this much: what was computed in single precision is welcome.
+_TOLERANCE = 1e-6
 
 
 def checked_transitions(matrix: ArrayLike, what: str = "transition matrix") -> NDArray[np.float64]:
@@ -31,7 +31,8 @@ def checked_transitions(matrix: ArrayLike, what: str = "transition matrix") -> N
     if len(off):
         columns_do = np.allclose(checked.sum(axis=0), 1, atol=_TOLERANCE)
         hint = " (its columns do; transpose it)" if columns_do else ""
-        raise InputError(f"row {off[0]} of the {what} sums to {sums[off[0]]:g} instead of 1{hint}")
+        total = f"{sums[off[0]]:.9g}"
+        raise InputError(f"row {off[0]} of the {what} sums to {total} instead of 1{hint}")
     return checked / sums[:, None]
 
 
@@ -47,7 +48,7 @@ def checked_law(law: ArrayLike, what: str = "law") -> NDArray[np.float64]:
     if len(bad):
         raise InputError(f"{what} entry [{bad[0]}] = {checked[bad[0]]:g} is not a probability")
     if abs(checked.sum() - 1) > _TOLERANCE:
-        raise InputError(f"the {what} sums to {checked.sum():g} instead of 1")
+        raise InputError(f"the {what} sums to {checked.sum():.9g} instead of 1")
     return checked / checked.sum()
 
 

@@ -33,11 +33,16 @@ class Packed(NamedTuple):
 
 
 class _Lane(NamedTuple):
+    """One lane of the loop, at work on one tour."""
+
     tour: Count
+    """Its number, or the number of tours if the lane is idle."""
     cargo: Cargo
     stage: Count
     segment: Count
-    left_in_segment: Count
+    """How many segments of the walk were entered."""
+    left: Count
+    """Steps left in the present one."""
     step: Count
 
 
@@ -60,37 +65,35 @@ def walk_packed(
     num_moving = (lengths > 0).sum()
 
     def take_up(position: Count) -> _Lane:
-        """A lane at the start of the tour at a position of the queue (idle past its end)."""
-        tour = jnp.where(position < num_moving, order[position % num_tours], num_tours)
-        cargo = jax.tree.map(lambda leaf: leaf[tour % num_tours], start)
-        zero = jnp.array(0)
-        if walk.num_stages == 1:  # A single stage needs no segments: the length says it all.
-            return _Lane(tour, cargo, zero, zero, zero, zero)
-        first = walk.segment(walk_keys[tour % num_tours], zero, zero)
-        return _Lane(tour, cargo, first.stage, zero, first.steps, zero)
+        """A lane before the first step of the tour at that position of the queue."""
+        tour = order[position % num_tours]
+        cargo = jax.tree.map(lambda leaf: leaf[tour], start)
+        return _Lane(tour, cargo, zero, zero, zero, zero)
 
     def move(lane: _Lane) -> _Lane:
         tour = lane.tour % num_tours
+        if walk.num_stages > 1:  # A single stage needs no segments: the length says it all.
+            entered = walk.segment(walk_keys[tour], lane.segment, lane.stage)
+            enter = lane.left == 0
+            lane = lane._replace(
+                stage=jnp.where(enter, entered.stage, lane.stage),
+                segment=lane.segment + enter,
+                left=jnp.where(enter, entered.steps, lane.left) - 1,
+            )
         key = jax.random.fold_in(step_keys[tour], lane.step)
         cargo = advance(key, lane.cargo, lane.stage, tour)
-        if walk.num_stages == 1:
-            return lane._replace(cargo=cargo, step=lane.step + 1)
-        left = lane.left_in_segment - 1
-        following = walk.segment(walk_keys[tour], lane.segment + 1, lane.stage)
-        over = (left == 0) & (following.stage < walk.num_stages)
-        return lane._replace(
-            cargo=cargo,
-            stage=jnp.where(over, following.stage, lane.stage),
-            segment=jnp.where(over, lane.segment + 1, lane.segment),
-            left_in_segment=jnp.where(over, following.steps, left),
-            step=lane.step + 1,
-        )
+        return lane._replace(cargo=cargo, step=lane.step + 1)
 
     def unfinished(carry) -> Array:
-        return (carry[0].tour < num_tours).any()
+        lane, taken, *_ = carry
+        return (lane.tour < num_tours).any() | (taken < num_moving)
 
     def body(carry):
         lane, taken, cargo, stage, iterations = carry
+        free = lane.tour == num_tours
+        position = taken + jnp.cumsum(free) - 1
+        fill = free & (position < num_moving)
+        lane = _choose(fill, jax.vmap(take_up)(position), lane)
         lane = jax.vmap(move)(lane)
         done = (lane.tour < num_tours) & (lane.step == lengths[lane.tour % num_tours])
         target = jnp.where(done, lane.tour, num_tours)
@@ -98,13 +101,14 @@ def walk_packed(
             lambda all, ended: all.at[target].set(ended, mode="drop"), cargo, lane.cargo
         )
         stage = stage.at[target].set(lane.stage, mode="drop")
-        fresh = jax.vmap(take_up)(taken + jnp.cumsum(done) - 1)
-        lane = jax.tree.map(lambda new, old: _where(done, new, old), fresh, lane)
-        return lane, taken + done.sum(), cargo, stage, iterations + 1
+        lane = lane._replace(tour=jnp.where(done, num_tours, lane.tour))
+        return lane, taken + fill.sum(), cargo, stage, iterations + 1
 
-    lane = jax.vmap(take_up)(jnp.arange(lanes))
-    nowhere = jnp.full(num_tours, -1, dtype=lane.stage.dtype)
-    carry = (lane, jnp.array(lanes), start, nowhere, jnp.array(0))
+    zero = jnp.array(0)
+    idle = jnp.full(lanes, num_tours), jax.tree.map(lambda leaf: leaf[jnp.zeros(lanes, int)], start)
+    lane = _Lane(*idle, *(jnp.zeros((4, lanes), dtype=zero.dtype)))
+    nowhere = jnp.full(num_tours, -1, dtype=zero.dtype)
+    carry = (lane, zero, start, nowhere, zero)
     _, _, cargo, stage, iterations = jax.lax.while_loop(unfinished, body, carry)
     useful = lengths.sum() / jnp.maximum(iterations * lanes, 1)
     return Packed(cargo, stage, lengths, useful)
@@ -115,5 +119,8 @@ def _split_each(keys: Array) -> tuple[Array, Array]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _where(condition: Array, new: Array, old: Array) -> Array:
-    return jnp.where(condition.reshape(condition.shape + (1,) * (old.ndim - 1)), new, old)
+def _choose(condition: Array, new: _Lane, old: _Lane) -> _Lane:
+    def where(one: Array, other: Array) -> Array:
+        return jnp.where(condition.reshape(condition.shape + (1,) * (other.ndim - 1)), one, other)
+
+    return jax.tree.map(where, new, old)

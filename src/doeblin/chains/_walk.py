@@ -31,10 +31,11 @@ class Segment(NamedTuple):
 class Walk(eqx.Module):
     """A walk over the stages other than z*, numbered 0 … m-1, which ends in state m.
 
-    `log_next[0]` is the law of the first stage, `log_next[1 + i]` that of the stage after i.
+    `cumulative[0]` has the running sums of the (unnormalised) law of the first stage,
+    `cumulative[1 + i]` those of the stage after i.
     """
 
-    log_next: Float[Array, "from to"]
+    cumulative: Float[Array, "from to"]
     exit: Float[Array, " stages"]
 
     @property
@@ -46,12 +47,12 @@ class Walk(eqx.Module):
 
         It depends on the key and the number alone, so that a walk can be walked again.
         """
-        choice_key, stay_key = jax.random.split(jax.random.fold_in(key, number))
-        row = jnp.where(number == 0, 0, previous + 1)
-        stage = jax.random.categorical(choice_key, self.log_next[row])
+        choose, stay = jax.random.uniform(jax.random.fold_in(key, number), (2,))
+        below = self.cumulative[jnp.where(number == 0, 0, previous + 1)]
+        stage = (below <= choose * below[-1]).sum()
         exit = self.exit[jnp.minimum(stage, self.num_stages - 1)]
         # Stays are geometric; log1p keeps rare exits exact where 1 - exit would round to one.
-        more = jnp.floor(-jax.random.exponential(stay_key) / jnp.log1p(-exit))
+        more = jnp.floor(jnp.log1p(-stay) / jnp.log1p(-exit))
         ended = stage == self.num_stages
         return Segment(stage, jnp.where(ended, 0, 1 + more.astype(jnp.int32)))
 
@@ -97,4 +98,4 @@ def _walk(matrix: Array, restart_stage: int, height: Array, end: Array) -> Walk:
     # A stay is one segment, so the next stage is another one.
     stays = np.eye(len(order), len(stages), -1, dtype=bool)
     table = jnp.concatenate([jnp.where(stays, 0, moves), end[order][:, None]], axis=1)
-    return Walk(jnp.log(table), jnp.minimum(table[1:].sum(axis=1), 1.0))
+    return Walk(jnp.cumsum(table, axis=1), jnp.minimum(table[1:].sum(axis=1), 1.0))

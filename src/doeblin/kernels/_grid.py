@@ -68,13 +68,15 @@ class Potts(eqx.Module):
 
     def conditionals(self, state: Int[Array, "..."], x: Input = None) -> Float[Array, "..."]:
         """Logits of all values of every site given its neighbours."""
-        values = jnp.arange(self.field.shape[0], dtype=state.dtype)
-        logits = jnp.broadcast_to(self.field, (*self.shape, values.shape[0]))
-        for axis in range(len(self.shape)):
-            for step in (1, -1):
-                neighbour = self._shifted(state, axis, step)
-                logits += self.coupling * (neighbour[..., None] == values)
-        return logits
+        neighbours = [
+            self._shifted(state, axis, step) for axis in range(len(self.shape)) for step in (1, -1)
+        ]
+        # Counting in bytes, value by value, keeps the vector units full.
+        agreeing = [
+            sum((neighbour == value).astype(jnp.int8) for neighbour in neighbours)
+            for value in range(self.field.shape[0])
+        ]
+        return self.field + self.coupling * jnp.stack(agreeing, axis=-1)
 
     def conditional(
         self, state: Int[Array, "..."], site: Count, x: Input = None

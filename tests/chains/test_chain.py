@@ -1,0 +1,251 @@
+"""Chains against enumeration: exact draws, runs, and what is refused."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import doeblin
+from doeblin import InputError, Schedule, finite
+from doeblin.chains import _walk
+from doeblin.kernels import (
+    FiniteKernel,
+    FiniteRestart,
+    FunctionKernel,
+    FunctionRestart,
+    Gibbs,
+    IndependentSites,
+)
+
+from ..statistics import assert_follows
+
+NUM_DRAWS = 40_000
+rng = np.random.default_rng(5)
+
+
+def random_matrix(size: int) -> np.ndarray:
+    weights = rng.gamma(0.4, size=(size, size)) + 1e-3
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+MATRICES = [random_matrix(4) for _ in range(3)]
+LAW = rng.dirichlet(np.ones(4))
+RESTART = FiniteRestart.from_law(LAW)
+
+SCHEDULES = {
+    "plain": Schedule.doeblin(0.1),
+    "always restarts": Schedule.doeblin(1.0),
+    "cycle": Schedule.cycle([0.7, 0.3, 0.1]),
+    "deterministic entry": Schedule.cycle([1, 0.5, 0.05]),
+    "any": Schedule(random_matrix(4), restart=2),
+    "transient stage": Schedule([[0.2, 0.8, 0], [0.3, 0.7, 0], [0.5, 0.4, 0.1]]),
+}
+
+
+def finite_chain(schedule: Schedule) -> tuple[doeblin.Chain, np.ndarray]:
+    """A chain over four states, and its joint stationary law."""
+    matrices = MATRICES[: schedule.num_stages - 1]
+    chain = doeblin.staged(schedule, [FiniteKernel.from_matrix(m) for m in matrices], RESTART)
+    by_stage: list = list(matrices)
+    by_stage.insert(schedule.restart, None)
+    return chain, finite.staged_law(schedule, by_stage, LAW)
+
+
+every_schedule = pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES.keys())
+
+
+@every_schedule
+def test_exact_draws_follow_the_joint_law(schedule):
+    chain, law = finite_chain(schedule)
+    draws = chain.draw(jax.random.key(0), NUM_DRAWS)
+    joint = np.asarray(draws.stage) * 4 + np.asarray(draws.state)
+    assert_follows(joint, np.where(law < 1e-12, 0, law).ravel())
+    cost = np.asarray(draws.age) + 1.0
+    error = cost.std() / np.sqrt(NUM_DRAWS)
+    assert abs(cost.mean() - schedule.expected_draw_cost()) <= 5 * error + 1e-9
+
+
+@every_schedule
+def test_draws_do_not_depend_on_the_lanes(schedule):
+    chain, _ = finite_chain(schedule)
+    few = chain.draw(jax.random.key(3), 500, lanes=3)
+    many = chain.draw(jax.random.key(3), 500, lanes=200)
+    np.testing.assert_array_equal(few.state, many.state)
+    np.testing.assert_array_equal(few.stage, many.stage)
+    np.testing.assert_array_equal(few.age, many.age)
+
+
+@every_schedule
+def test_walk_lengths_follow_their_laws(schedule):
+    """Tours last as long as the return to z*; exact draws as long as the stationary age."""
+    matrix, z = jnp.asarray(schedule.matrix), schedule.restart
+    away = schedule.matrix.copy()
+    away[:, z] = 0
+    alive = [np.eye(schedule.num_stages)[z] @ np.linalg.matrix_power(away, n) for n in range(400)]
+    survival = np.array([row.sum() for row in alive])
+    keys = jax.random.split(jax.random.key(1), NUM_DRAWS)
+    tours = np.minimum(_walk.tour_walk(matrix, z).lengths(keys), 399)
+    assert_follows(tours, np.append(-np.diff(survival), survival[-1]))
+    ages = np.minimum(_walk.draw_walk(matrix, z).lengths(keys), 399)
+    law = survival * schedule.stationary()[z]
+    assert_follows(ages, np.append(law[:-1], max(0.0, 1 - law[:-1].sum())))
+
+
+def test_lanes_are_busy():
+    chain, _ = finite_chain(Schedule.doeblin(0.05))
+    assert chain.draw(jax.random.key(0), 16 * 1024, lanes=1024).useful >= 0.9
+
+
+def test_rare_restarts_are_drawn_at_their_rate():
+    """1 - ε rounds to one in single precision for ε = 1e-8; the walk must not."""
+    walk = _walk.draw_walk(jnp.asarray(Schedule.doeblin(1e-8).matrix), 0)
+    lengths = np.asarray(walk.lengths(jax.random.split(jax.random.key(0), 4000)), dtype=float)
+    assert abs(lengths.mean() * 1e-8 - 1) <= 5 / np.sqrt(4000)
+
+
+def test_plain_and_staged_are_one_implementation():
+    kernel = FiniteKernel.from_matrix(MATRICES[0])
+    plain = doeblin.doeblin(kernel, RESTART, 0.1)
+    same = doeblin.staged(Schedule.doeblin(0.1), [kernel], RESTART)
+    assert isinstance(plain, doeblin.Chain)
+    draws = [chain.draw(jax.random.key(0), 100).state for chain in (plain, same)]
+    np.testing.assert_array_equal(*draws)
+
+
+@every_schedule
+def test_runs_are_consistent_and_stationary(schedule):
+    chain, _ = finite_chain(schedule)
+    run = jax.jit(jax.vmap(lambda key: chain.run(key, 50)))(
+        jax.random.split(jax.random.key(0), 4000)
+    )
+    restarted = np.asarray(run.stage) == schedule.restart
+    assert (np.asarray(run.age)[restarted] == 0).all()
+    assert (np.diff(run.tour, axis=1) == restarted[:, 1:]).all()
+    grew = np.asarray(run.age)[:, 1:] == np.asarray(run.age)[:, :-1] + 1
+    assert (grew | restarted[:, 1:]).all()
+    # The law after 50 steps, from the exact matrix.
+    by_stage: list = list(MATRICES[: schedule.num_stages - 1])
+    by_stage.insert(schedule.restart, None)
+    joint = finite.staged_matrix(schedule, by_stage, LAW)
+    start = np.zeros((schedule.num_stages, 4))
+    start[schedule.restart] = LAW
+    after = start.ravel() @ np.linalg.matrix_power(joint, 50)
+    last = np.asarray(run.stage)[:, -1] * 4 + np.asarray(run.state)[:, -1]
+    assert_follows(last, np.where(after < 1e-12, 0, after))
+
+
+def test_runs_continue_where_they_stopped():
+    chain, _ = finite_chain(SCHEDULES["cycle"])
+    run = chain.run(jax.random.key(0), 10)
+    last = jax.tree.map(lambda leaf: leaf[-1], run)
+    more = chain.run(jax.random.key(1), 10, start=last)
+    assert int(more.tour[0]) in (int(last.tour), int(last.tour) + 1)
+
+
+def test_inputs_are_batched():
+    """Each input's draws follow its own law, and do not depend on the other inputs."""
+    restart = FunctionRestart(
+        lambda key, x: jax.random.categorical(key, x), lambda s, x: jax.nn.log_softmax(x)[s]
+    )
+    kernel = FunctionKernel(lambda key, s, x: jax.random.categorical(key, x + (jnp.arange(3) == s)))
+    chain = doeblin.doeblin(kernel, restart, 0.3)
+    xs = jnp.array([[0.0, 1.0, 2.0], [1.0, -1.0, 0.0]])
+    draws = chain.draw_each(jax.random.key(0), NUM_DRAWS, xs)
+    assert draws.state.shape == (2, NUM_DRAWS)
+    for i, x in enumerate(np.asarray(xs)):
+        logits = x + np.eye(3)
+        matrix = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        law = finite.restarted_law(matrix, np.exp(x) / np.exp(x).sum(), 0.3)
+        assert_follows(draws.state[i], law)
+    alone = chain.draw_each(jax.random.key(0), 100, xs[:1])
+    together = chain.draw_each(jax.random.key(0), 100, xs)
+    np.testing.assert_array_equal(alone.state[0], together.state[0])
+    single = chain.draw(jax.random.key(0), 100, xs[0])
+    np.testing.assert_array_equal(single.state, together.state[0])
+
+
+def test_chains_are_pytrees():
+    chain, _ = finite_chain(SCHEDULES["cycle"])
+    leaves, structure = jax.tree.flatten(chain)
+    again = jax.tree.unflatten(structure, leaves)
+    np.testing.assert_array_equal(
+        jax.jit(lambda c: c.draw(jax.random.key(0), 50).state)(again),
+        chain.draw(jax.random.key(0), 50).state,
+    )
+
+
+def test_epsilon_may_be_traced():
+    kernel = FiniteKernel.from_matrix(MATRICES[0])
+
+    def total(epsilon):
+        return doeblin.doeblin(kernel, RESTART, epsilon).stage_matrix[1, 0]
+
+    assert jax.grad(total)(0.3) == 1.0
+
+
+def test_certificates_speak_of_the_chain():
+    chain, _ = finite_chain(SCHEDULES["plain"])
+    assert chain.certificate().gap == pytest.approx(0.1, rel=1e-6)
+    assert chain.schedule.num_stages == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, 0),
+            r"epsilon = 0 is outside \(0, 1\]",
+        ),
+        (lambda: doeblin.staged(Schedule.cycle([1, 0.1, 0.1]), [], RESTART), "need 2 kernels"),
+        (lambda: doeblin.doeblin(lambda key: 0, RESTART, 0.5), "is not a kernel"),
+        (
+            lambda: doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), LAW, 0.5),
+            "is not a restart",
+        ),
+        (
+            lambda: doeblin.doeblin(FunctionKernel(lambda k, s, x: s * 0.5), RESTART, 0.5).draw(
+                jax.random.key(0), 5
+            ),
+            r"stage 1 turns a leaf of the state of shape \(\) and type int32 into one of shape "
+            r"\(\) and type float32",
+        ),
+        (
+            lambda: doeblin.doeblin(FunctionKernel(lambda k, s, x: (s, s)), RESTART, 0.5).run(
+                jax.random.key(0), 5
+            ),
+            r"stage 1 returns states of structure",
+        ),
+        (lambda: finite_chain(SCHEDULES["plain"])[0].draw(jax.random.key(0), 0), "num_draws = 0"),
+        (lambda: finite_chain(SCHEDULES["plain"])[0].run(jax.random.key(0), 0), "num_steps = 0"),
+        (
+            lambda: finite_chain(SCHEDULES["plain"])[0].draw(jax.random.key(0), 5, lanes=0),
+            "lanes = 0 must be at least 1",
+        ),
+        (
+            lambda: finite_chain(SCHEDULES["plain"])[0].draw_each(
+                jax.random.key(0), 5, (jnp.zeros(2), jnp.zeros(3))
+            ),
+            r"one leading axis in common, got lengths \[2, 3\]",
+        ),
+    ],
+)
+def test_bad_input_is_refused_by_name(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("log_density", "message"),
+    [
+        (lambda s, x: jnp.log(-1.0 - s.sum()), "returned NaN or \\+inf"),
+        (lambda s, x: jnp.where(s.sum() < 0, 0.0, -jnp.inf), "-inf for every value of a site"),
+    ],
+)
+def test_bad_densities_are_refused_at_run_time(log_density, message):
+    restart = IndependentSites.uniform((3,), num_values=2)
+    chain = doeblin.doeblin(Gibbs(log_density, 2), restart, 0.1)
+    with pytest.raises(InputError, match=message) as caught:
+        chain.draw(jax.random.key(0), 20)
+    assert "\n" not in str(caught.value)

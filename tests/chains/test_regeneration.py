@@ -1,0 +1,98 @@
+"""Regenerative estimates: right on average, honest in their error bars, streaming."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import doeblin
+from doeblin import InputError, Schedule
+
+from .test_chain import SCHEDULES, finite_chain
+
+
+@pytest.mark.parametrize("name", ["plain", "cycle", "any"])
+def test_estimates_are_within_their_errors(name):
+    chain, law = finite_chain(SCHEDULES[name])
+    estimate = chain.estimate(jax.random.key(0), lambda s: jax.nn.one_hot(s, 4), num_tours=20_000)
+    error = np.abs(estimate.mean - law.sum(axis=0))
+    assert (error <= 5 * estimate.standard_error + 1e-9).all()
+    mean_tour = estimate.num_steps / estimate.num_tours
+    assert mean_tour == pytest.approx(
+        chain.schedule.steps_until_restart()[chain.restart_stage], rel=0.05
+    )
+
+
+def test_estimates_within_stages():
+    chain, law = finite_chain(SCHEDULES["cycle"])
+    estimate = chain.estimate(
+        jax.random.key(1), lambda s: (s == 1) * 1.0, num_tours=20_000, stages=[2]
+    )
+    truth = law[2, 1] / law[2].sum()
+    assert abs(estimate.mean - truth) <= 5 * estimate.standard_error
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    """Over 1,000 repetitions a 95 % interval must hold the truth 93 to 97 % of the time."""
+    chain, law = finite_chain(Schedule.doeblin(0.2))
+    truth = law.sum(axis=0)[2]
+    function = jax.tree_util.Partial(lambda s: (s == 2) * 1.0)
+    covered = 0
+    for repetition in range(1000):
+        estimate = chain.estimate(jax.random.key(repetition), function, num_tours=300)
+        low, high = estimate.interval(0.95)
+        covered += bool(low <= truth <= high)
+    assert 930 <= covered <= 970
+
+
+def test_chunks_do_not_matter():
+    chain, _ = finite_chain(SCHEDULES["cycle"])
+
+    def function(state):
+        return {"one": (state == 1) * 1.0, "all": jnp.arange(3.0) * state}
+
+    whole = chain.estimate(jax.random.key(0), function, num_tours=1000, chunk=1000)
+    parts = chain.estimate(jax.random.key(0), function, num_tours=1000, chunk=300, lanes=7)
+    for a, b in zip(jax.tree.leaves(whole.mean), jax.tree.leaves(parts.mean), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    for a, b in zip(
+        jax.tree.leaves(whole.standard_error), jax.tree.leaves(parts.standard_error), strict=True
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-4)
+    assert whole.num_steps == parts.num_steps
+
+
+def test_standard_error_is_that_of_the_ratio():
+    """Against the textbook formula on the same tours."""
+    chain, _ = finite_chain(SCHEDULES["plain"])
+    run = chain.run(jax.random.key(4), 20_000)
+    restarts = np.flatnonzero(np.asarray(run.stage) == chain.restart_stage)
+    hits = (np.asarray(run.state) == 1).astype(float)
+    sums = np.add.reduceat(hits, restarts)[:-1]
+    lengths = np.diff(restarts)
+    ratio = sums.sum() / lengths.sum()
+    residual = sums - ratio * lengths
+    expected = np.sqrt(residual.var(ddof=1) / len(lengths)) / lengths.mean()
+    estimate = chain.estimate(jax.random.key(5), lambda s: (s == 1) * 1.0, num_tours=len(lengths))
+    assert float(estimate.standard_error) == pytest.approx(expected, rel=0.1)
+    assert abs(estimate.mean - ratio) <= 5 * np.hypot(expected, estimate.standard_error)
+
+
+def test_bad_arguments_are_named():
+    chain, _ = finite_chain(SCHEDULES["plain"])
+    key = jax.random.key(0)
+    with pytest.raises(InputError, match="num_tours = 1 must be at least 2"):
+        chain.estimate(key, lambda s: s, num_tours=1)
+    with pytest.raises(InputError, match=r"stages = \[5\] must name some of the stages 0 to 1"):
+        chain.estimate(key, lambda s: s, stages=[5])
+    with pytest.raises(InputError, match=r"confidence = 2 is outside \(0, 1\)"):
+        chain.estimate(key, lambda s: s * 1.0, num_tours=10).interval(2)
+    never = Schedule([[0.2, 0.8, 0], [0.3, 0.7, 0], [0.5, 0.4, 0.1]])
+    with pytest.raises(InputError, match="no tour visited the stages"):
+        finite_chain(never)[0].estimate(key, lambda s: s * 1.0, num_tours=10, stages=[2])
+
+
+def test_public_names_are_there():
+    assert doeblin.Chain is type(finite_chain(SCHEDULES["plain"])[0])

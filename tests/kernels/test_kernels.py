@@ -1,0 +1,200 @@
+"""What particular kernels promise beyond the contract, and what they refuse."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as distributions
+import pytest
+
+from doeblin import InputError, UnsupportedError
+from doeblin.kernels import (
+    BlockKernel,
+    ColouredGibbs,
+    FiniteKernel,
+    FiniteRestart,
+    FunctionKernel,
+    FunctionRestart,
+    Gibbs,
+    GibbsSweep,
+    IndependentSites,
+    Metropolis,
+    Potts,
+    UniformChange,
+    cycle,
+    mixture,
+    repeat,
+)
+
+from .cases import GRID_STATES, LOOP, MATRIX, POTTS, SITE_STATES, TILT
+
+
+def test_local_conditionals_agree_with_the_density():
+    whole, local = Gibbs(LOOP, 3), Gibbs(LOOP, 3, conditional=LOOP.conditional)
+
+    def logits(kernel, state):
+        return jax.vmap(lambda site: jax.nn.log_softmax(kernel.logits(state, site, TILT)))(
+            jnp.arange(3)
+        )
+
+    for state in SITE_STATES[:5]:
+        np.testing.assert_allclose(logits(whole, state), logits(local, state), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        POTTS,
+        Potts((4, 4), num_values=3, coupling=0.3, field=[0.1, 0.0, -0.2]),
+        Potts((3, 1, 4), num_values=2, coupling=-0.5, periodic=False),
+        Potts((5,), num_values=4, coupling=1.0),
+    ],
+)
+def test_grid_conditionals_agree_with_the_density(model):
+    state = jax.random.randint(jax.random.key(0), model.shape, 0, model.field.shape[0])
+    whole = Gibbs(model, model.field.shape[0])
+    sites = jnp.arange(state.size)
+
+    def normalised(logits):
+        return jax.nn.log_softmax(logits, axis=-1)
+
+    expected = normalised(jax.vmap(lambda site: whole.logits(state, site))(sites))
+    every = normalised(model.conditionals(state)).reshape(expected.shape)
+    single = normalised(jax.vmap(lambda site: model.conditional(state, site))(sites))
+    np.testing.assert_allclose(every, expected, atol=1e-5)
+    np.testing.assert_allclose(single, expected, atol=1e-5)
+
+
+def test_two_value_potts_is_the_ising_model():
+    model = Potts((3, 3), num_values=2, coupling=2 * 0.4)
+    state = jax.random.randint(jax.random.key(1), (3, 3), 0, 2)
+    spins = 2 * state - 1
+    energy = sum((spins * jnp.roll(spins, 1, axis)).sum() for axis in (0, 1))
+    # [s = s'] = (1 + s s')/2, so the two differ by a constant.
+    np.testing.assert_allclose(model(state) - 0.4 * energy, 0.4 * 18, rtol=1e-5)
+
+
+def test_checkerboard_needs_even_sides():
+    with pytest.raises(InputError, match=r"only if its sides are even"):
+        Potts((3, 4), num_values=2, coupling=1.0).checkerboard()
+    assert Potts((3, 4), num_values=2, coupling=1.0, periodic=False).checkerboard()
+
+
+def test_states_are_arbitrary_pytrees():
+    def log_density(state, x):
+        return -0.5 * ((state["a"] - 1) ** 2).sum() + state["b"][0] * state["b"][1]
+
+    state = {"a": jnp.array([[0], [1]]), "b": (jnp.array(0), jnp.array(1))}
+    kernel = Gibbs(log_density, 3)
+    moved = kernel.sample(jax.random.key(0), state)
+    assert jax.tree.structure(moved) == jax.tree.structure(state)
+    assert jnp.isfinite(kernel.log_prob(moved, state))
+
+
+def test_numpyro_like_distributions_serve_as_restarts():
+    restart = FunctionRestart.from_distribution(
+        distributions.Bernoulli(probs=jnp.array([0.2, 0.9])).to_event(1)
+    )
+    state = restart.sample(jax.random.key(0))
+    assert state.shape == (2,)
+    np.testing.assert_allclose(restart.log_prob(jnp.array([0, 1])), np.log(0.8 * 0.9), rtol=1e-5)
+
+
+def test_finite_combinations_multiply_matrices():
+    kernel = FiniteKernel.from_matrix(MATRIX)
+    np.testing.assert_allclose(repeat(kernel, 3).matrix, MATRIX @ MATRIX @ MATRIX, atol=1e-6)
+    other = FiniteKernel.from_matrix(np.eye(4))
+    np.testing.assert_allclose(
+        mixture([kernel, other], [0.25, 0.75]).matrix, 0.25 * MATRIX + 0.75 * np.eye(4), atol=1e-6
+    )
+
+
+def test_combinations_of_one_are_that_one():
+    gibbs = Gibbs(LOOP, 3)
+    assert cycle([gibbs]) is gibbs
+    assert repeat(gibbs, 1) is gibbs
+
+
+def test_combinations_refuse_what_mathematics_does_not_give():
+    gibbs, other = Gibbs(LOOP, 3), Gibbs(POTTS, 2)
+    state = SITE_STATES[0]
+    with pytest.raises(UnsupportedError, match="leave the same density invariant"):
+        mixture([gibbs, other]).log_target(state)
+    with pytest.raises(UnsupportedError, match="leave the same density invariant"):
+        cycle([gibbs, other]).reverse()
+    with pytest.raises(UnsupportedError, match=r"part 1, BlockKernel, has not"):
+        restart = IndependentSites.uniform((3,), num_values=3)
+        mixture([gibbs, BlockKernel(restart, LOOP)]).log_prob(state, state)
+    with pytest.raises(UnsupportedError, match="Cycle has no `log_prob`"):
+        cycle([gibbs, gibbs]).log_prob(state, state)
+
+
+def test_a_target_shared_by_value_is_shared():
+    copy = jax.tree.map(lambda leaf: leaf + 0, LOOP)
+    assert mixture([Gibbs(LOOP, 3), Metropolis(copy, UniformChange(3))]).supports("log_target")
+    different = jax.tree.map(lambda leaf: leaf + 1, LOOP)
+    assert not mixture([Gibbs(LOOP, 3), Gibbs(different, 3)]).supports("log_target")
+
+
+def test_sweeps_nest_in_combinations():
+    sweep = GibbsSweep(Gibbs(LOOP, 3))
+    both = cycle([sweep, repeat(mixture([Gibbs(LOOP, 3), sweep]), 2)])
+    assert both.supports("log_target") and both.supports("reverse")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Gibbs(LOOP, 0), r"num_values = 0 must be a positive whole number"),
+        (lambda: Gibbs(LOOP, 2.5), r"num_values = 2.5 must be a positive whole number"),
+        (
+            lambda: Gibbs(LOOP, [3, 3]).sample(jax.random.key(0), SITE_STATES[0]),
+            r"the state has 3 sites, but num_values was given for 2",
+        ),
+        (
+            lambda: Gibbs(LOOP, 3).sample(jax.random.key(0), jnp.zeros(3)),
+            r"sites must be integers, but the state has a leaf of type float32",
+        ),
+        (
+            lambda: Gibbs(lambda s, x: s * 1.0, 3).log_target(SITE_STATES[0]),
+            r"must return one number for one state, got shape \(3,\)",
+        ),
+        (lambda: GibbsSweep(Gibbs(LOOP, 3), "sideways"), r"order = 'sideways' must be"),
+        (
+            lambda: ColouredGibbs(POTTS, POTTS.conditionals, [0, 1], 2).sample(
+                jax.random.key(0), GRID_STATES[0]
+            ),
+            r"logits for 6 sites, but there are 2 colours",
+        ),
+        (
+            lambda: Metropolis(LOOP, FunctionKernel(lambda key, s, x: s)),
+            r"Metropolis needs a proposal with `log_prob`; FunctionKernel has none",
+        ),
+        (
+            lambda: BlockKernel(FiniteRestart.from_law([1.0]), LOOP, choose_block=lambda key: None),
+            r"FiniteRestart cannot redraw a block",
+        ),
+        (
+            lambda: BlockKernel(FiniteRestart.from_law([1.0]), LOOP, num_proposals=0),
+            r"num_proposals = 0 must be at least 1",
+        ),
+        (lambda: mixture([]), r"at least one kernel"),
+        (lambda: mixture([Gibbs(LOOP, 3)], [0.5]), r"weights \[0.5\] must be probabilities"),
+        (lambda: mixture([Gibbs(LOOP, 3)], [0.5, 0.5]), r"1 kernels need 1 weights"),
+        (lambda: cycle([LOOP]), r"is not a kernel; wrap a function"),
+        (lambda: repeat(Gibbs(LOOP, 3), 0), r"times = 0 must be at least 1"),
+        (
+            lambda: cycle([FiniteKernel.from_matrix(np.eye(2)), FiniteKernel.from_matrix([[1.0]])]),
+            r"different sizes \[1, 2\]",
+        ),
+        (lambda: FiniteKernel.from_matrix([[0.5, 0.4], [0, 1]]), r"row 0 .* sums to 0.9"),
+        (lambda: FiniteRestart.from_law([0.5, 0.4]), r"sums to 0.9 instead of 1"),
+        (lambda: IndependentSites(0.0), r"logits need a last axis"),
+        (lambda: Potts((2, 2), num_values=2, coupling=1), r"neighbours twice"),
+        (lambda: Potts((3,), num_values=2, coupling=1, field=[0.0]), r"field has shape \(1,\)"),
+    ],
+)
+def test_bad_input_is_refused_by_name(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
