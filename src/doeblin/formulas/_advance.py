@@ -80,7 +80,7 @@ def _compiled(source: bytes):
                     conjoin(atoms, i, m, disjuncts)
             elif kinds[stage, 0] == METROPOLIS:
                 for i in range(len(disjuncts)):
-                    set_others(atoms, i, -1, m, others)
+                    set_others(atoms, i, -1, m, others, width)
                 if simplified:
                     taken = metropolis_simplified(
                         rows, neighbours, labels, shifts, width, m, chances[stage, 0],
@@ -88,7 +88,7 @@ def _compiled(source: bytes):
                         codes, atoms, others, disjuncts, random, count,
                     )  # fmt: skip
                 else:
-                    set_rest(disjuncts, -1, rest)
+                    set_rest(disjuncts, -1, rest, width)
                     taken = metropolis_full(
                         rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
                         accept[stage, : accept_size[stage]],

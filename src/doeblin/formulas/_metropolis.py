@@ -14,6 +14,7 @@ from ._state import (
     below,
     disjunct_cost,
     note,
+    place,
     set_others,
     set_rest,
     weighed,
@@ -39,6 +40,7 @@ def metropolis_full(
     """At most `count` Metropolis steps under the full cost; returns the steps taken."""
     labelled = len(width) if len(width) > 0 else len(labels)
     num_atoms = len(rows)
+    disjunct_of = np.arange(len(codes)) // m
     s = random[0]
     cost = control[COST]
     taken = 0
@@ -48,7 +50,7 @@ def metropolis_full(
         s += GAMMA + GAMMA
         second = mix(s)
         q = below(second & LOW, len(codes))
-        i = q // m
+        i = disjunct_of[q]
         c = proposal(first, second, codes[q], neighbours, num_atoms, single)
         new = 0
         for w in range(labelled):
@@ -61,11 +63,9 @@ def metropolis_full(
         if worse <= 0 or (worse < len(accept) and (first & LOW) < accept[worse]):
             cost = new
             codes[q] = c
-            for w in range(labelled + 2 * pairs):
-                atoms[q, w] = rows[c, w]
-                disjuncts[i, w] = rows[c, w] & others[q, w]
-            set_others(atoms, i, q, m, others)
-            set_rest(disjuncts, i, rest)
+            place(rows, c, others, q, atoms, disjuncts, i, width)
+            set_others(atoms, i, q, m, others, width)
+            set_rest(disjuncts, i, rest, width)
             if cost < control[BEST]:
                 note(control, codes, best_codes, trace, cost, control[STEPS] + taken)
     random[0] = s
@@ -81,6 +81,7 @@ def metropolis_simplified(
     """`count` Metropolis steps under the simplified cost."""
     labelled = len(width) if len(width) > 0 else len(labels)
     num_atoms = len(rows)
+    disjunct_of = np.arange(len(codes)) // m
     costs = np.empty(len(disjuncts), np.int64)
     for i in range(len(disjuncts)):
         costs[i] = disjunct_cost(disjuncts, i, labels, shifts, penalties[0], penalties[1])
@@ -90,7 +91,7 @@ def metropolis_simplified(
         s += GAMMA + GAMMA
         second = mix(s)
         q = below(second & LOW, len(codes))
-        i = q // m
+        i = disjunct_of[q]
         c = proposal(first, second, codes[q], neighbours, num_atoms, single)
         wrong = 0
         right = 0
@@ -103,9 +104,7 @@ def metropolis_simplified(
         if worse <= 0 or (worse < len(accept) and (first & LOW) < accept[worse]):
             costs[i] = new
             codes[q] = c
-            for w in range(atoms.shape[1]):
-                atoms[q, w] = rows[c, w]
-                disjuncts[i, w] = rows[c, w] & others[q, w]
-            set_others(atoms, i, q, m, others)
+            place(rows, c, others, q, atoms, disjuncts, i, width)
+            set_others(atoms, i, q, m, others, width)
     random[0] = s
     return count

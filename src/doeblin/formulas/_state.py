@@ -100,31 +100,71 @@ def conjoin(atoms, i, m, disjuncts):
         disjuncts[i, w] = word
 
 
+# Rows are indexed in place: a view of a row would count references at every step. One word is best
+# kept in a register; for more, the inner loop runs over the words, `len(width)` of which are known
+# when compiling and become a few vector instructions.
+
+
 @njit
-def set_others(atoms, i, skip, m, others):
+def set_others(atoms, i, skip, m, others, width):
     """For every atom of disjunct i but `skip`: the conjunction of the other atoms."""
     for q in range(i * m, i * m + m):
-        if q != skip:
-            for w in range(atoms.shape[1]):
-                word = ONES
-                for e in range(i * m, i * m + m):
-                    if e != q:
-                        word &= atoms[e, w]
-                others[q, w] = word
+        if q == skip:
+            continue
+        if len(width) == 1 and atoms.shape[1] == 1:
+            word = ONES
+            for e in range(i * m, i * m + m):
+                if e != q:
+                    word &= atoms[e, 0]
+            others[q, 0] = word
+            continue
+        for w in range(len(width)):
+            others[q, w] = ONES
+        for w in range(len(width), atoms.shape[1]):
+            others[q, w] = ONES
+        for e in range(i * m, i * m + m):
+            if e != q:
+                for w in range(len(width)):
+                    others[q, w] &= atoms[e, w]
+                for w in range(len(width), atoms.shape[1]):
+                    others[q, w] &= atoms[e, w]
 
 
 @njit
-def set_rest(disjuncts, skip, rest):
+def set_rest(disjuncts, skip, rest, width):
     """For every disjunct but `skip`: the disjunction of the other disjuncts."""
     n = disjuncts.shape[0]
     for i in range(n):
-        if i != skip:
-            for w in range(disjuncts.shape[1]):
-                word = ZERO
-                for e in range(n):
-                    if e != i:
-                        word |= disjuncts[e, w]
-                rest[i, w] = word
+        if i == skip:
+            continue
+        if len(width) == 1 and disjuncts.shape[1] == 1:
+            word = ZERO
+            for e in range(n):
+                if e != i:
+                    word |= disjuncts[e, 0]
+            rest[i, 0] = word
+            continue
+        for w in range(len(width)):
+            rest[i, w] = ZERO
+        for w in range(len(width), disjuncts.shape[1]):
+            rest[i, w] = ZERO
+        for e in range(n):
+            if e != i:
+                for w in range(len(width)):
+                    rest[i, w] |= disjuncts[e, w]
+                for w in range(len(width), disjuncts.shape[1]):
+                    rest[i, w] |= disjuncts[e, w]
+
+
+@njit(inline="always")
+def place(rows, c, others, q, atoms, disjuncts, i, width):
+    """Puts atom c of the pool in place q of disjunct i."""
+    for w in range(len(width)):
+        atoms[q, w] = rows[c, w]
+        disjuncts[i, w] = rows[c, w] & others[q, w]
+    for w in range(len(width), atoms.shape[1]):
+        atoms[q, w] = rows[c, w]
+        disjuncts[i, w] = rows[c, w] & others[q, w]
 
 
 @njit

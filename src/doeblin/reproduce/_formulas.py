@@ -122,7 +122,7 @@ def compare_formulas(
         instances = family.instances(min(runs, 24), seed)
         for method, beta in methods:
             limit = max_steps if method is not default else max(1, max_steps // 50)
-            rows.append(_row(family, instances, method, beta, runs, limit, seed))
+            rows.append(measured_row(family, instances, method, beta, runs, limit, seed))
             if progress is not None:
                 progress(len(rows), total)
     curve = restart_curve(chosen[0], curve_runs, max_steps, seed)
@@ -139,7 +139,7 @@ def family_named(name: str) -> Family:
     raise InputError(f"there is no family {name!r}; the families are {names}")
 
 
-def _row(
+def measured_row(
     family: Family,
     instances: list[Instance],
     method: Method,

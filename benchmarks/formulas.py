@@ -1,0 +1,140 @@
+"""Formula search: steps a second beside C and numpy, and time to a solution beside 2-stage."""
+
+from __future__ import annotations
+
+import resource
+import time
+from typing import Any
+
+import numpy as np
+
+from doeblin.formulas import (
+    Chain,
+    Examples,
+    Space,
+    Task,
+    focused_gibbs,
+    truth_table,
+    two_stage,
+    zero_stage,
+)
+from doeblin.formulas._bits import pack
+from doeblin.formulas._problem import Problem, prepared
+from doeblin.formulas._reference import ReferenceChain
+from doeblin.reproduce._formula_instances import FAMILIES
+from doeblin.reproduce._formulas import BETAS, measured_row
+
+from ._formula_loop import CLoop
+
+TEMPLATE = (3, 3)
+STEPS, REFERENCE_STEPS, MOVES, REPEATS = 3_000_000, 300, 20_000, 7
+RUNS, MAX_STEPS = 48, 20_000_000
+
+
+def run() -> dict[str, Any]:
+    """Steps a second at 64, 256 and 1024 examples; solutions on every family; memory."""
+    return {
+        "steps_per_second": {str(count): _rates(count) for count in (64, 256, 1024)},
+        "time_to_solution": {family.name: _solutions(family) for family in FAMILIES},
+        "memory": _memory(),
+    }
+
+
+def _unsolvable(num_examples: int) -> Task:
+    """The paper's grid over 5 variables; the last two examples contradict, so chains run on."""
+    rng = np.random.default_rng(num_examples)
+    points = rng.integers(-5, 6, (num_examples, 5))
+    points[-1] = points[-2]
+    labels = (points[:, 0] + points[:, 1] <= 0) & (points[:, 2] <= 1) | (
+        points[:, 3] > points[:, 4]
+    )
+    labels[-2:] = True, False
+    ready = prepared(Problem(Examples(points[:1], labels[:1]), Space.grid(), zero_stage()))
+    return Task(
+        truth_table(points, ready.pool.atoms), pack(labels), neighbours=ready.task.neighbours
+    )
+
+
+def _rates(num_examples: int) -> dict[str, Any]:
+    task, method, seed = _unsolvable(num_examples), zero_stage(beta=2.0), 12345
+    rng = np.random.default_rng(0)
+    start = rng.integers(0, task.num_atoms, TEMPLATE)
+    loop = CLoop(len(task.arrays(method)[-1])) if CLoop.available() else None
+    ours, theirs, moves = [], [], []
+    for _ in range(REPEATS):
+        # In turns, so that a busy moment of the machine hits both.
+        chain = Chain(task, method, TEMPLATE, seed=seed, start=start)
+        began = time.process_time()
+        chain.run(max_steps=STEPS)
+        ours.append(time.process_time() - began)
+        if loop is not None:
+            began = time.process_time()
+            state = loop.run(task, chain, seed, start, STEPS)
+            theirs.append(time.process_time() - began)
+            assert np.array_equal(state, chain.present), "the C loop took another path"
+        gibbs = Chain(task, focused_gibbs(), TEMPLATE, seed=seed)
+        began = time.process_time()
+        gibbs.run(max_steps=MOVES)
+        moves.append(time.process_time() - began)
+    began = time.process_time()
+    ReferenceChain(task, method, TEMPLATE, seed=seed).run(max_steps=REFERENCE_STEPS)
+    reference = REFERENCE_STEPS / (time.process_time() - began)
+    rate = STEPS / min(ours)
+    result = {
+        "doeblin": rate,
+        "numpy_reference": reference,
+        "ratio_to_numpy": rate / reference,
+        "gibbs_moves": MOVES / min(moves),
+        "gibbs_atoms_weighed": MOVES * task.num_atoms / min(moves),
+    }
+    if theirs:
+        result |= {"c_loop": STEPS / min(theirs), "ratio_to_c": min(theirs) / min(ours)}
+    print(
+        f"{num_examples:>5} examples: {rate / 1e6:.1f} M steps/s, "
+        f"{result.get('ratio_to_c', float('nan')):.2f} of the C loop, "
+        f"{result['ratio_to_numpy']:,.0f} × numpy, "
+        f"{result['gibbs_moves'] / 1e3:.0f} k Gibbs moves/s"
+    )
+    return result
+
+
+def _solutions(family) -> dict[str, Any]:
+    instances = family.instances(24)
+    rows = [
+        measured_row(family, instances, two_stage(beta=beta), beta, RUNS, MAX_STEPS, 0)
+        for beta in BETAS
+    ]
+    default = focused_gibbs()
+    ours = measured_row(
+        family, instances, default, default.stages[0].beta, RUNS, MAX_STEPS // 50, 0
+    )
+    better = min(rows, key=lambda row: (-row.solved, row.mean_seconds))
+    ratio = better.mean_seconds / ours.mean_seconds
+    print(
+        f"{family.name:<12} default {1e3 * ours.mean_seconds:.2f} ms ({ours.solved:.0%} solved), "
+        f"2-stage at β = {better.beta:g} {1e3 * better.mean_seconds:.1f} ms ({better.solved:.0%}): "
+        f"{'≥ ' * (better.solved < 1)}{ratio:.1f} ×"
+    )
+    return {
+        "default_seconds": ours.mean_seconds,
+        "default_standard_error": ours.standard_error,
+        "default_solved": ours.solved,
+        "two_stage_seconds": better.mean_seconds,
+        "two_stage_standard_error": better.standard_error,
+        "two_stage_solved": better.solved,
+        "two_stage_beta": better.beta,
+        "runs": RUNS,
+        "ratio": ratio,
+    }
+
+
+def _memory() -> dict[str, Any]:
+    """Peak memory after a short and after a long run; the long one must not need more."""
+    task = _unsolvable(256)
+    chain = Chain(task, zero_stage(beta=2.0), TEMPLATE, seed=1)
+    chain.run(max_steps=1000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    chain.run(max_steps=30_000_000)
+    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"peak memory grew by {growth} KiB over 30 M steps")
+    return {"growth_kib": growth, "steps": chain.steps}
