@@ -1,0 +1,93 @@
+"""One gesture: a finger's trace, and the word that it was meant for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..._errors import InputError
+from ._layout import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Gesture:
+    """Where the finger was (x in key widths, y in key heights) and when (ms from touch-down).
+
+    A trace has at least one point; a single point is a tap. Coordinates are finite and time never
+    runs backwards: anything else raises an `InputError` that names the point. Points may lie
+    anywhere, also off the keyboard. `word` is the word that was meant, or empty if nobody knows.
+
+    >>> Gesture.checked([1, 2, 3], [0, 0, 0], [0, 20, 10])
+    Traceback (most recent call last):
+        ...
+    doeblin._errors.InputError: time runs backwards at point 2 (10 ms after 20 ms)
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    t: NDArray[np.float64]
+    word: str = ""
+    user: str = ""
+    id: str = ""
+
+    @classmethod
+    def checked(
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        *,
+        word: str = "",
+        user: str = "",
+        id: str = "",
+    ) -> Gesture:
+        """A gesture from coordinates in key units, with everything about it checked."""
+        arrays = [_numbers(name, values) for name, values in (("x", x), ("y", y), ("t", t))]
+        xs, ys, ts = arrays
+        if not len(xs) == len(ys) == len(ts):
+            raise InputError(
+                f"x, y and t must be equally long, got {len(xs)}, {len(ys)} and {len(ts)} numbers"
+            )
+        if not len(xs):
+            raise InputError("the trace is empty; a gesture has at least one point")
+        back = np.flatnonzero(np.diff(ts) < 0)
+        if len(back):
+            point = int(back[0]) + 1
+            raise InputError(
+                f"time runs backwards at point {point} ({ts[point]:g} ms after "
+                f"{ts[point - 1]:g} ms)"
+            )
+        return cls(xs, ys, ts - ts[0], word, user, id)
+
+    @classmethod
+    def from_frame(
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        *,
+        size: tuple[float, float],
+        layout: Layout,
+        **fields: Any,
+    ) -> Gesture:
+        """A gesture in any unit, such as pixels; `size` is the keyboard's width and height."""
+        if not all(np.isfinite(side) and side > 0 for side in size):
+            raise InputError(f"the keyboard's size {size} must be positive")
+        scaled = _numbers("x", x) * (layout.width / size[0])
+        return cls.checked(scaled, _numbers("y", y) * (layout.height / size[1]), t, **fields)
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a list of numbers") from None
+    if array.ndim != 1:
+        raise InputError(f"{name} must be a list of numbers, got shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise InputError(f"{name} is {array[bad[0]]} at point {bad[0]}; it must be finite")
+    return array

@@ -1,0 +1,114 @@
+"""Words and how often people use them."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import InputError, Place
+
+_EMBEDDED = "lexicon_en_50k.tsv.gz"
+EMBEDDED_SIZE = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Words with frequencies, the commonest first.
+
+    Words are lower-case and without spaces, each there once; frequencies are positive and finite.
+
+    >>> Lexicon.embedded(3).words
+    ('the', 'to', 'and')
+    """
+
+    words: tuple[str, ...]
+    frequencies: NDArray[np.float64]
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, float]], *, file: str | None = None) -> Lexicon:
+        """From (word, frequency) pairs in any order. Errors name `file` and the pair's number."""
+        seen: dict[str, float] = {}
+        for line, (word, frequency) in enumerate(pairs, start=1):
+            place = Place(file, line) if file else None
+            if not word or word != word.lower() or any(letter.isspace() for letter in word):
+                raise InputError(
+                    f"{word!r} is not a word; words are lower-case and without spaces", place=place
+                )
+            if not (math.isfinite(frequency) and frequency > 0):
+                raise InputError(
+                    f"the frequency of {word!r} is {frequency}; it must be positive and finite",
+                    place=place,
+                )
+            if word in seen:
+                raise InputError(f"{word!r} is there twice", place=place)
+            seen[word] = frequency
+        if not seen:
+            raise InputError("the lexicon has no words", place=Place(file) if file else None)
+        words = sorted(seen, key=lambda word: -seen[word])
+        return cls(tuple(words), np.array([seen[word] for word in words]))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Lexicon:
+        """From a TSV file (or .tsv.gz) with a word and its frequency in each line."""
+        try:
+            data = Path(path).read_bytes()
+            if str(path).endswith(".gz"):
+                data = gzip.decompress(data)
+            text = data.decode("utf-8")
+        except (OSError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"cannot read the lexicon: {reason}", place=Place(str(path))) from None
+        except UnicodeDecodeError:
+            raise InputError("the lexicon is not UTF-8 text", place=Place(str(path))) from None
+        return cls.from_pairs(_pairs(text, str(path)), file=str(path))
+
+    @classmethod
+    def embedded(cls, size: int = EMBEDDED_SIZE) -> Lexicon:
+        """The commonest English words of the embedded list (see LEXICON-LICENSE.md)."""
+        if not 1 <= size <= EMBEDDED_SIZE:
+            raise InputError(f"the embedded lexicon has 1 to {EMBEDDED_SIZE} words, not {size}")
+        data = resources.files("doeblin.gestures.data").joinpath(_EMBEDDED).read_bytes()
+        return cls.from_pairs(_pairs(gzip.decompress(data).decode("utf-8"), _EMBEDDED)).top(size)
+
+    def top(self, size: int) -> Lexicon:
+        """The `size` commonest words (all, if there are fewer)."""
+        if size < 1:
+            raise InputError(f"a lexicon of {size} words is empty")
+        return Lexicon(self.words[:size], self.frequencies[:size])
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Each word's rank, from 0."""
+        return {word: rank for rank, word in enumerate(self.words)}
+
+    @cached_property
+    def log_frequencies(self) -> NDArray[np.float64]:
+        """Log-frequencies, normalised over the lexicon."""
+        return np.log(self.frequencies / self.frequencies.sum())
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.index
+
+
+def _pairs(text: str, file: str) -> Iterator[tuple[str, float]]:
+    for line, row in enumerate(text.splitlines(), start=1):
+        fields = row.split("\t")
+        try:
+            if len(fields) != 2:
+                raise ValueError
+            yield fields[0], float(fields[1])
+        except ValueError:
+            raise InputError(
+                f"expected a word, a tab and a frequency, got {row[:60]!r}", place=Place(file, line)
+            ) from None

@@ -1,0 +1,227 @@
+"""The decoder: from traces to words with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..._errors import InputError
+from ..data import Gesture, Layout, Lexicon
+from . import _engine
+from ._letters import Letters
+from ._model import Model
+from ._packed import pack
+from ._shapes import FEATURES, NUM_FEATURES
+from ._trie import Trie, merged_keys
+
+Floats = NDArray[np.float64]
+WordFactor = Callable[[Gesture, Sequence[str]], ArrayLike]
+"""A factor of the full model: log-scores of words for a gesture."""
+
+
+class Guess(NamedTuple):
+    """A word and its posterior probability."""
+
+    word: str
+    probability: float
+    in_lexicon: bool = True
+
+
+class Candidates(NamedTuple):
+    """The best words of each gesture under u; padded with id -1 and weight -inf."""
+
+    ids: NDArray[np.int64]
+    log_u: Floats
+    """log u(word | trace), normalised over the candidates."""
+    features: Floats
+    log_lexicon: Floats
+    """The log of u's mass of the whole lexicon (of what was walked of it)."""
+    log_spelt: Floats
+    """The log of the mass of all spellings under the letter model."""
+    nodes: NDArray[np.int64]
+
+
+class Decoder:
+    """Decodes gestures over a lexicon.
+
+    The restart u is a conditional random field over the trace, normalised exactly over the
+    lexicon's trie (up to pruning, see `Settings`). The full model A adds word-level factors to it:
+    those of the model, and the user's own `factors`, functions of a gesture and some words that
+    return log-scores. A factor whose name the model was trained with gets its learned weight, any
+    other counts as it is. Words are weighed by the strong Doeblin chain's stationary law
+
+        π̃ = ε·u + (1-ε)·full,
+
+    since a Gibbs step that redraws the whole word from the full model forgets where it was.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        lexicon: Lexicon | None = None,
+        *,
+        layout: Layout | None = None,
+        factors: Mapping[str, WordFactor] | None = None,
+    ):
+        self.model = model
+        self.lexicon = lexicon or Lexicon.embedded(10_000)
+        self.layout = layout or model.layout
+        self.trie = Trie.build(self.lexicon, self.layout)
+        self.letters = Letters.count(self.trie)
+        self.letter_weights = self.letters.weights(model.spelling)
+        self.factors = dict(factors or {})
+        clash = [name for name in self.factors if name in FEATURES]
+        if clash:
+            raise InputError(f"{clash[0]!r} names a built-in factor; choose another name")
+        missing = [name for name in model.factors[NUM_FEATURES:] if name not in self.factors]
+        if missing:
+            raise InputError(
+                f"the model was trained with the factors {missing}; give them as `factors=`"
+            )
+
+    @cached_property
+    def _words(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Merged keys of all words, where each begins, and its first doubled key (or -1)."""
+        keys, doubled = [], np.full(len(self.lexicon), -1, np.int64)
+        for rank, word in enumerate(self.lexicon.words):
+            if not self.layout.spells(word):
+                keys.append(np.empty(0, np.int64))
+                continue
+            keys.append(merged_keys(self.layout, word))
+            twice = np.flatnonzero(np.diff(self.layout.encode(word)) == 0)
+            if len(twice):
+                doubled[rank] = self.layout.index[word[twice[0]]]
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
+        return np.concatenate(keys), starts, doubled
+
+    def candidates(self, gestures: Sequence[Gesture], *, features: bool = True) -> Candidates:
+        """The best words of each gesture under u, with their word-level features."""
+        settings, trie, count = self.model.settings, self.trie, len(gestures)
+        ids = np.full((count, settings.keep), -1, np.int64)
+        scores = np.full((count, settings.keep), -np.inf)
+        totals = np.empty((count, 2))
+        counts = np.zeros((count, 2), np.int64)
+        values = np.zeros((count, settings.keep, NUM_FEATURES if features else 0))
+        keys, starts, doubled = self._words
+        _engine.candidates(
+            *pack(gestures, self.layout), self.layout.plane, self.model.weights,
+            self.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
+            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
+            settings.prune, settings.prune_deep, settings.keep,
+            keys, starts, doubled, self.lexicon.log_frequencies, trie.doubles,
+            ids, scores, totals, counts, values,
+        )  # fmt: skip
+        if features and self.factors:
+            values = self._with_own(gestures, ids, values)
+        return Candidates(
+            ids, log_normalised(scores), values, totals[:, 0], totals[:, 1], counts[:, 1]
+        )
+
+    def _with_own(self, gestures: Sequence[Gesture], ids: NDArray, values: Floats) -> Floats:
+        own = np.zeros((*ids.shape, len(self.factors)))
+        for row, gesture in enumerate(gestures):
+            found = ids[row] >= 0
+            words = [self.lexicon.words[word] for word in ids[row, found]]
+            for column, (name, factor) in enumerate(self.factors.items()):
+                scores = np.asarray(factor(gesture, words), dtype=float)
+                if scores.shape != (len(words),) or not np.isfinite(scores).all():
+                    raise InputError(
+                        f"factor {name!r} must return a finite number for each of {len(words)} "
+                        f"words, got {scores!r}"
+                    )
+                own[row, found, column] = scores
+        return np.concatenate([values, own], axis=2)
+
+    @cached_property
+    def _word_weights(self) -> Floats:
+        trained = dict(zip(self.model.factors, self.model.word_weights, strict=True))
+        return np.array([trained.get(name, 1.0) for name in (*FEATURES, *self.factors)])
+
+    def log_full(self, candidates: Candidates) -> Floats:
+        """log of the full model, normalised over the candidates."""
+        scores = candidates.features @ self._word_weights
+        return log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
+
+    def posterior(self, candidates: Candidates) -> Floats:
+        """π̃ of the candidates."""
+        epsilon = self.model.epsilon
+        u, full = np.exp(candidates.log_u), np.exp(self.log_full(candidates))
+        return epsilon * u + (1 - epsilon) * full
+
+    def decode(
+        self,
+        gestures: Sequence[Gesture],
+        *,
+        top: int = 4,
+        draws: int | None = None,
+        open_vocabulary: bool = False,
+        seed: int = 0,
+    ) -> list[list[Guess]]:
+        """The `top` words of each gesture, with posterior probabilities.
+
+        With `draws`, probabilities are frequencies of that many exact draws from the Doeblin chain;
+        without, they are π̃ itself. With `open_vocabulary`, words may be spelled that are not in the
+        lexicon, and all probabilities account for it.
+        """
+        if top < 1:
+            raise InputError(f"top = {top} must be at least 1")
+        if not gestures:
+            return []
+        candidates = self.candidates(gestures)
+        if draws is None:
+            chances = self.posterior(candidates)
+        else:
+            from ._chain import draw_words
+
+            chances = draw_words(self, candidates, draws, seed)
+        known = np.ones(len(gestures))
+        if open_vocabulary:
+            known = 1 / (1 + np.exp(self.log_open_odds(candidates)))
+        answers = []
+        for row, gesture in enumerate(gestures):
+            order = np.argsort(-chances[row], kind="stable")[:top]
+            guesses = [
+                Guess(self.lexicon.words[candidates.ids[row, k]], float(known[row] * p))
+                for k, p in zip(order, chances[row, order], strict=True)
+                if candidates.ids[row, k] >= 0 and p > 0
+            ]
+            if open_vocabulary:
+                guesses += self.spell(gesture, top=top)
+                guesses = sorted(guesses, key=lambda guess: -guess.probability)[:top]
+            answers.append(guesses)
+        return answers
+
+    def log_open_odds(self, candidates: Candidates) -> Floats:
+        """Log-odds that a word is not in the lexicon."""
+        return self.model.openness + candidates.log_spelt - candidates.log_lexicon
+
+    def spell(self, gesture: Gesture, *, top: int = 4, beam: int = 64) -> list[Guess]:
+        """Words out of the lexicon, spelled by u with the letter model, with probabilities.
+
+        The probability of a spelling y is that of no word of the lexicon being meant, times
+        m(y)·q(y) / Σ m·q over all spellings, with q the letter model.
+        """
+        from ._spelling import spellings
+
+        candidates = self.candidates([gesture], features=False)
+        odds = float(self.log_open_odds(candidates)[0])
+        share = 1 / (1 + np.exp(-odds))
+        guesses = [
+            Guess(word, float(share * np.exp(log_mass - candidates.log_spelt[0])), False)
+            for word, log_mass in spellings(self, gesture, beam)
+            if word not in self.lexicon
+        ]
+        return sorted(guesses, key=lambda guess: -guess.probability)[:top]
+
+
+def log_normalised(scores: Floats) -> Floats:
+    """Log-probabilities from scores, row by row; a row without any score stays at -inf."""
+    top = scores.max(axis=-1, keepdims=True)
+    shifted = scores - np.where(np.isfinite(top), top, 0.0)
+    total = np.exp(shifted).sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.where(total > 0, shifted - np.log(np.maximum(total, 1e-300)), -np.inf)

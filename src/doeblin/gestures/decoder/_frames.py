@@ -1,0 +1,98 @@
+"""From a trace to frames: how near each key the finger came in each of them, and how it moved."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._numba import njit
+from ._weights import FIRST_MOTION, LAST_MOTION
+
+# Samples between two frames.
+_FINE = 4
+
+
+@njit
+def num_frames(x, y, t, rate, least, most):
+    """Frames of a trace: `rate` a second, but within bounds."""
+    duration = (t[-1] - t[0]) / 1000.0
+    return min(max(int(duration * rate + 0.5) + 1, least), most)
+
+
+@njit
+def make_frames(
+    x, y, t, plane, count, near, offset_x, offset_y, lowest, motion, speeds, place, move
+):
+    """Fills the arrays for one trace (y in key widths).
+
+    `near[i, c]` is the least distance to key c in a window around frame i, `offset_*` the offset of
+    the nearest point, `lowest` marks local minima over frames. `motion[i]` says how the finger
+    moved, `speeds[i]` how fast, `place[i]` and `move[i]` where it was and its velocity in key
+    widths and seconds.
+    """
+    num_keys = len(plane)
+    points = len(x)
+    fine = (count - 1) * _FINE + 1
+    fx = np.empty(fine)
+    fy = np.empty(fine)
+    duration = t[-1] - t[0]
+    j = 0
+    for k in range(fine):
+        at = t[0] + duration * k / (fine - 1)
+        while j < points - 2 and t[j + 1] < at:
+            j += 1
+        if points == 1:
+            fx[k], fy[k] = x[0], y[0]
+            continue
+        gap = t[j + 1] - t[j]
+        share = min(max((at - t[j]) / gap, 0.0), 1.0) if gap > 0 else 1.0
+        fx[k] = x[j] + share * (x[j + 1] - x[j])
+        fy[k] = y[j] + share * (y[j + 1] - y[j])
+    path = np.zeros(fine)
+    for k in range(1, fine):
+        path[k] = path[k - 1] + math.hypot(fx[k] - fx[k - 1], fy[k] - fy[k - 1])
+    seconds = max(duration / 1000.0, 1e-3)
+    step = seconds / (fine - 1)
+    mean = max(path[-1] / seconds, 1e-6)
+    half = _FINE // 2
+    for i in range(count):
+        centre = i * _FINE
+        low = max(centre - half, 0)
+        high = min(centre + half, fine - 1)
+        for c in range(num_keys):
+            best = 1e30
+            at_best = low
+            for k in range(low, high + 1):
+                dx = fx[k] - plane[c, 0]
+                dy = fy[k] - plane[c, 1]
+                square = dx * dx + dy * dy
+                if square < best:
+                    best = square
+                    at_best = k
+            near[i, c] = math.sqrt(best)
+            offset_x[i, c] = fx[at_best] - plane[c, 0]
+            offset_y[i, c] = fy[at_best] - plane[c, 1]
+        speed = (path[high] - path[low]) / ((high - low) * step)
+        place[i, 0], place[i, 1] = fx[centre], fy[centre]
+        before = max(centre - _FINE, 0)
+        after = min(centre + _FINE, fine - 1)
+        ax, ay = fx[centre] - fx[before], fy[centre] - fy[before]
+        bx, by = fx[after] - fx[centre], fy[after] - fy[centre]
+        move[i, 0] = (fx[high] - fx[low]) / ((high - low) * step)
+        move[i, 1] = (fy[high] - fy[low]) / ((high - low) * step)
+        turn = 0.0
+        if math.hypot(ax, ay) > 0.05 and math.hypot(bx, by) > 0.05:
+            turn = abs(math.atan2(ax * by - ay * bx, ax * bx + ay * by))
+        relative = speed / mean
+        pace = 0 if relative < 0.3 else 1 if relative < 0.7 else 2 if relative < 1.2 else 3
+        bend = 0 if turn < 0.45 else 1 if turn < 1.2 else 2
+        speeds[i] = pace
+        motion[i] = 3 * pace + bend
+    motion[0] = FIRST_MOTION
+    motion[count - 1] = LAST_MOTION
+    for i in range(count):
+        for c in range(num_keys):
+            lowest[i, c] = (i == 0 or near[i, c] <= near[i - 1, c]) and (
+                i == count - 1 or near[i, c] <= near[i + 1, c]
+            )

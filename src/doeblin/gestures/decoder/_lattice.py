@@ -1,0 +1,197 @@
+"""Sums over all alignments of a trace with words: one word, the whole trie, or any spelling.
+
+A word's letters (doubled ones merged) are hit one after the other, each in a frame of its own.
+Between two hits the finger may dwell on the letter that it has hit, then be in transit to the next.
+So every frame is a hit of c, a dwell on c, or a transit from p to c, and a word's mass is
+
+    m(word) = Σ over alignments Π over frames of hit[c, i], dwell[c, i] or transit[p, c, i].
+
+`mass[n, i]` below is the mass of having hit the letters up to node n within the first i frames.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._numba import njit
+
+
+@njit
+def advance(source, hit, dwell, transit, count, arriving, mass):
+    """The masses of a node from those of its parent (`source`); all are vectors over frames.
+
+    `arriving[i]` is the mass that may hit the node's letter in frame i.
+    """
+    moving = 0.0
+    mass[0] = 0.0
+    for i in range(count):
+        arriving[i] = moving + source[i]
+        moving = arriving[i] * transit[i]
+        mass[i + 1] = arriving[i] * hit[i] + mass[i] * dwell[i]
+
+
+@njit
+def retreat(
+    hit, dwell, transit, count, arriving, mass, slope, source_slope,
+    hit_count, dwell_count, transit_count,
+):  # fmt: skip
+    """The reverse of `advance`: `slope` is the derivative of the objective by `mass`.
+
+    Adds to `source_slope` and to the counts (derivatives by log-potentials). Changes `slope`.
+    """
+    moving_slope = 0.0
+    for i in range(count - 1, -1, -1):
+        through = slope[i + 1]
+        arriving_slope = through * hit[i] + moving_slope * transit[i]
+        hit_count[i] += through * hit[i] * arriving[i]
+        dwell_count[i] += through * dwell[i] * mass[i]
+        transit_count[i] += moving_slope * transit[i] * arriving[i]
+        slope[i] += through * dwell[i]
+        source_slope[i] += arriving_slope
+        moving_slope = arriving_slope
+
+
+@njit
+def look_ahead(bigrams, hit, dwell, transit, count, ahead):
+    """The mass of every way to go on under the letters' bigram model.
+
+    `bigrams[p, c]` weighs the letter c after p; row K is for the first letter and column K for the
+    end. `ahead[p, i]` is the mass of frames i and on, having hit p within the first i frames.
+    Returns the mass of all spellings.
+    """
+    num_keys = len(hit)
+    onward = np.zeros((num_keys + 1, num_keys))
+    arrive = np.empty(num_keys)
+    for p in range(num_keys):
+        ahead[p, count] = bigrams[p, num_keys]
+    for i in range(count - 1, -1, -1):
+        for c in range(num_keys):
+            arrive[c] = hit[c, i] * ahead[c, i + 1]
+        for p in range(num_keys + 1):
+            total = 0.0
+            for c in range(num_keys):
+                onward[p, c] = arrive[c] + transit[p, c, i] * onward[p, c]
+                total += bigrams[p, c] * onward[p, c]
+            ahead[p, i] = total
+            if p < num_keys:
+                ahead[p, i] += dwell[p, i] * ahead[p, i + 1]
+    return ahead[num_keys, 0]
+
+
+@njit
+def walk(
+    letter, first_child, levels, best, prior, prune, prune_deep,
+    hit, dwell, transit, ahead, count,
+    node_of, source_of, arriving, mass, level_start,
+):  # fmt: skip
+    """Masses of the trie's nodes, level by level. Returns how many nodes were kept.
+
+    Nodes whose promise (mass × look-ahead × the best word below) falls under `prune` of the best
+    promise of their level are dropped with all below them; with 0 every node is kept. A kept node
+    k is `node_of[k]` of the trie, its parent is kept as `source_of[k]`.
+    """
+    num_keys = len(hit)
+    node_of[0] = 0
+    source_of[0] = -1
+    for i in range(count + 1):
+        mass[0, i] = 0.0
+    mass[0, 0] = 1.0
+    level_start[0] = 0
+    kept = 1
+    level_start[1] = 1
+    promise = np.empty(len(node_of))
+    deepest = len(levels) - 1
+    top_ever = 0.0
+    depth = 1
+    while depth < deepest:
+        begin, end = level_start[depth - 1], level_start[depth]
+        top = 0.0
+        for k in range(begin, end):
+            parent = node_of[k]
+            previous = letter[parent] if parent > 0 else num_keys
+            for node in range(first_child[parent], first_child[parent + 1]):
+                c = letter[node]
+                advance(
+                    mass[k], hit[c], dwell[c], transit[previous, c], count, arriving[kept],
+                    mass[kept],
+                )  # fmt: skip
+                node_of[kept] = node
+                source_of[kept] = k
+                if prune > 0.0:
+                    value = 0.0
+                    for i in range(count):
+                        value += arriving[kept, i] * hit[c, i] * ahead[c, i + 1]
+                    promise[kept] = value * np.exp(prior * best[node])
+                    top = max(top, promise[kept])
+                kept += 1
+        if prune > 0.0:
+            top_ever = max(top_ever, top)
+            floor = max(prune * top, prune_deep * top_ever)
+            alive = level_start[depth]
+            for k in range(level_start[depth], kept):
+                if promise[k] >= floor and promise[k] > 0.0:
+                    if alive != k:
+                        node_of[alive] = node_of[k]
+                        source_of[alive] = source_of[k]
+                        for i in range(count):
+                            arriving[alive, i] = arriving[k, i]
+                            mass[alive, i + 1] = mass[k, i + 1]
+                        mass[alive, 0] = 0.0
+                    alive += 1
+            kept = alive
+        depth += 1
+        level_start[depth] = kept
+        if level_start[depth] == level_start[depth - 1]:
+            break
+    for d in range(depth, deepest + 1):
+        level_start[d] = kept
+    return kept
+
+
+@njit
+def walk_back(
+    letter, hit, dwell, transit, count, kept, node_of, source_of, arriving, mass, slope,
+    hit_count, dwell_count, transit_count,
+):  # fmt: skip
+    """Expected counts from `slope[k, count]`, the objective's derivative by each node's mass."""
+    num_keys = len(hit)
+    for k in range(kept - 1, 0, -1):
+        c = letter[node_of[k]]
+        source = source_of[k]
+        previous = letter[node_of[source]] if source > 0 else num_keys
+        retreat(
+            hit[c], dwell[c], transit[previous, c], count, arriving[k], mass[k], slope[k],
+            slope[source], hit_count[c], dwell_count[c], transit_count[previous, c],
+        )  # fmt: skip
+
+
+@njit
+def follow(keys, hit, dwell, transit, count, arriving, mass):
+    """The mass of one word, given by its merged keys."""
+    num_keys = len(hit)
+    for i in range(count + 1):
+        mass[0, i] = 0.0
+    mass[0, 0] = 1.0
+    previous = num_keys
+    for k in range(len(keys)):
+        c = keys[k]
+        advance(
+            mass[k], hit[c], dwell[c], transit[previous, c], count, arriving[k + 1], mass[k + 1]
+        )
+        previous = c
+    return mass[len(keys), count]
+
+
+@njit
+def follow_back(
+    keys, hit, dwell, transit, count, arriving, mass, slope, hit_count, dwell_count, transit_count
+):
+    """Adds a word's expected counts, scaled by `slope[len(keys), count]`."""
+    num_keys = len(hit)
+    for k in range(len(keys) - 1, -1, -1):
+        c = keys[k]
+        previous = keys[k - 1] if k > 0 else num_keys
+        retreat(
+            hit[c], dwell[c], transit[previous, c], count, arriving[k + 1], mass[k + 1],
+            slope[k + 1], slope[k], hit_count[c], dwell_count[c], transit_count[previous, c],
+        )  # fmt: skip

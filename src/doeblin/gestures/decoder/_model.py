@@ -1,0 +1,154 @@
+"""What training leaves behind: weights and settings, in a file that runs no code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import InputError, MissingExtraError, Place
+from ..data import Layout
+from ._letters import Spelling
+from ._shapes import FEATURES
+from ._weights import NUM_WEIGHTS, initial_weights
+
+try:
+    import safetensors
+    from safetensors.numpy import load_file, save_file
+except ImportError:
+    raise MissingExtraError("safetensors", "learning") from None
+
+_FORMAT = "doeblin-gestures-1"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How traces become frames and how far the trie is walked. Part of the model.
+
+    Frames: `rate` a second, but at least `least_frames` and at most `most_frames`. Nodes of the
+    trie are dropped below `prune` of the most promising node of their level, and below `prune_deep`
+    of the most promising one of all; 0 and 0 walk the whole trie. `keep` words reach the full
+    model.
+    """
+
+    rate: float = 15.0
+    least_frames: int = 16
+    most_frames: int = 40
+    prune: float = 1e-6
+    prune_deep: float = 1e-9
+    keep: int = 20
+
+    def __post_init__(self):
+        if not 1 <= self.rate <= 200:
+            raise InputError(f"rate = {self.rate} must be between 1 and 200 frames a second")
+        if not 2 <= self.least_frames <= self.most_frames <= 1000:
+            raise InputError(
+                f"frames: 2 ≤ least ({self.least_frames}) ≤ most ({self.most_frames}) ≤ 1000"
+            )
+        if not (0 <= self.prune < 1 and 0 <= self.prune_deep < 1):
+            raise InputError(f"prune = {self.prune} and {self.prune_deep} must be in [0, 1)")
+        if self.keep < 1:
+            raise InputError(f"keep = {self.keep} must be at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Weights of the restart u and of the word-level factors of A.
+
+    `word_weights` has one weight for each of `factors` (the built-in ones, then users' own).
+    `epsilon` is the restart probability of the chain, and `openness` the log-weight of spellings
+    that are not in the lexicon; `spelling` says how their letters count.
+    """
+
+    weights: NDArray[np.float64]
+    word_weights: NDArray[np.float64]
+    layout: Layout
+    settings: Settings = field(default_factory=Settings)
+    epsilon: float = 0.1
+    openness: float = -5.0
+    spelling: Spelling = field(default_factory=Spelling)
+    factors: tuple[str, ...] = FEATURES
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.weights.shape != (NUM_WEIGHTS,) or not np.isfinite(self.weights).all():
+            raise InputError(f"a model has {NUM_WEIGHTS} finite weights, got {self.weights.shape}")
+        if self.word_weights.shape != (len(self.factors),):
+            raise InputError(
+                f"{len(self.factors)} factors need as many weights, got {self.word_weights.shape}"
+            )
+        if self.factors[: len(FEATURES)] != FEATURES:
+            raise InputError("the model's factors are not those of this version; train it again")
+        if not 0 < self.epsilon < 1:
+            raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
+
+    @classmethod
+    def untrained(cls, layout: Layout, settings: Settings | None = None) -> Model:
+        """The starting point of training: u by plain geometry, A the same as u."""
+        weights = initial_weights()
+        word_weights = np.zeros(len(FEATURES))
+        word_weights[0] = 1.0
+        word_weights[1] = 0.5
+        return cls(weights, word_weights, layout, settings or Settings())
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as safetensors, with everything else as JSON in its header."""
+        header = {
+            "format": _FORMAT,
+            "layout": self.layout.to_json(),
+            "settings": asdict(self.settings),
+            "epsilon": self.epsilon,
+            "openness": self.openness,
+            "spelling": list(self.spelling),
+            "factors": list(self.factors),
+            "about": self.about,
+        }
+        tensors = {
+            "weights": self.weights.astype(np.float32),
+            "word_weights": self.word_weights.astype(np.float32),
+        }
+        try:
+            save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
+        except OSError as error:
+            raise InputError(f"cannot write the model: {error}", place=Place(str(path))) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Model:
+        """Read a model; loading runs no code, whatever the file holds."""
+        place = Place(str(path))
+        tensors, header = read_tensors(path)
+        try:
+            if header.get("format") != _FORMAT:
+                raise InputError(f"not a gesture model (format {header.get('format')!r})")
+            return cls(
+                tensors["weights"].astype(float),
+                tensors["word_weights"].astype(float),
+                Layout.from_json(header["layout"]),
+                Settings(**header["settings"]),
+                float(header["epsilon"]),
+                float(header["openness"]),
+                Spelling(*(float(value) for value in header["spelling"])),
+                tuple(header["factors"]),
+                dict(header["about"]),
+            )
+        except InputError as error:
+            raise InputError(error.message, place=place) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"a damaged model: {error!r}", place=place) from None
+
+
+def read_tensors(path: str | Path) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """The arrays of a safetensors file and doeblin's JSON header in it."""
+    place = Place(str(path))
+    if not Path(path).is_file():
+        raise InputError("there is no such file", place=place)
+    try:
+        with safetensors.safe_open(str(path), framework="numpy") as file:
+            header = json.loads((file.metadata() or {}).get("doeblin", "{}"))
+        return load_file(str(path)), header
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"not a safetensors file: {error}", place=place) from None

@@ -1,0 +1,176 @@
+"""What no automaton holds: a whole trace against a word's ideal path, as features of A."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._numba import njit
+
+FEATURES = (
+    "log_mass",
+    "log_frequency",
+    "doubles",
+    "letters",
+    "distance",
+    "distance_squared",
+    "greatest_distance",
+    "shape_distance",
+    "start_squared",
+    "end_squared",
+    "length_ratio",
+    "length_ratio_squared",
+    "elastic",
+    "greatest_elastic",
+    "time_ratio",
+    "time_ratio_squared",
+    "dwell_on_doubles",
+)
+NUM_FEATURES = len(FEATURES)
+_POINTS = 32
+# A key is dwelt on within this distance.
+_TOUCH = 0.7
+
+
+@njit
+def resample(points, out):
+    """Points at equal distances along a path. Returns the path's length."""
+    count = len(points)
+    along = np.zeros(count)
+    for k in range(1, count):
+        along[k] = along[k - 1] + math.hypot(
+            points[k, 0] - points[k - 1, 0], points[k, 1] - points[k - 1, 1]
+        )
+    total = along[-1]
+    j = 0
+    for k in range(len(out)):
+        at = total * k / (len(out) - 1)
+        while j < count - 2 and along[j + 1] < at:
+            j += 1
+        if count == 1 or total <= 0.0:
+            out[k, 0], out[k, 1] = points[0, 0], points[0, 1]
+            continue
+        gap = along[j + 1] - along[j]
+        share = min(max((at - along[j]) / gap, 0.0), 1.0) if gap > 0 else 0.0
+        out[k, 0] = points[j, 0] + share * (points[j + 1, 0] - points[j, 0])
+        out[k, 1] = points[j, 1] + share * (points[j + 1, 1] - points[j, 1])
+    return total
+
+
+@njit
+def normalise(points, out):
+    """The shape alone: centred, its larger side scaled to one."""
+    count = len(points)
+    cx, cy = points[:, 0].mean(), points[:, 1].mean()
+    size = 0.5
+    size = max(size, points[:, 0].max() - points[:, 0].min())
+    size = max(size, points[:, 1].max() - points[:, 1].min())
+    for k in range(count):
+        out[k, 0] = (points[k, 0] - cx) / size
+        out[k, 1] = (points[k, 1] - cy) / size
+
+
+@njit
+def elastic(points, plane, keys):
+    """Letters matched in order to points so that the squared distances' sum is least.
+
+    Returns the root mean square distance and the greatest distance of that matching.
+    """
+    count = len(points)
+    cost = np.zeros(count)
+    worst = np.zeros(count)
+    for j in range(len(keys)):
+        best, best_worst = np.inf, np.inf
+        for i in range(count):
+            square = (points[i, 0] - plane[keys[j], 0]) ** 2
+            square += (points[i, 1] - plane[keys[j], 1]) ** 2
+            if j == 0:
+                best, best_worst = 0.0, 0.0
+            elif cost[i] < best:
+                best, best_worst = cost[i], worst[i]
+            cost[i] = best + square
+            worst[i] = max(best_worst, square)
+    at = np.argmin(cost)
+    return math.sqrt(cost[at] / len(keys)), math.sqrt(worst[at])
+
+
+@njit
+def word_features(
+    x, y, t, plane, trace, trace_shape, length, keys, doubled, log_mass, log_frequency, doubles,
+    out,
+):  # fmt: skip
+    """The features of one word for one trace (y in key widths)."""
+    count = len(keys)
+    path = np.empty((count, 2))
+    expected = 0.0
+    for k in range(count):
+        path[k, 0], path[k, 1] = plane[keys[k], 0], plane[keys[k], 1]
+        if k:
+            gap = math.hypot(path[k, 0] - path[k - 1, 0], path[k, 1] - path[k - 1, 1])
+            # How long people take between two letters (ms), see the generator.
+            expected += math.exp(5.21 + 0.43 * math.log(max(gap, 0.5)))
+    ideal = np.empty((_POINTS, 2))
+    ideal_length = resample(path, ideal)
+    ideal_shape = np.empty((_POINTS, 2))
+    normalise(ideal, ideal_shape)
+    mean, square, greatest, shape = 0.0, 0.0, 0.0, 0.0
+    for k in range(_POINTS):
+        gap = math.hypot(trace[k, 0] - ideal[k, 0], trace[k, 1] - ideal[k, 1])
+        mean += gap / _POINTS
+        square += gap * gap / _POINTS
+        greatest = max(greatest, gap)
+        shape += (
+            math.hypot(trace_shape[k, 0] - ideal_shape[k, 0], trace_shape[k, 1] - ideal_shape[k, 1])
+            / _POINTS
+        )
+    near, farthest = elastic(trace, plane, keys)
+    ratio = math.log((length + 1.0) / (ideal_length + 1.0))
+    duration = max(t[-1] - t[0], 20.0)
+    slowness = math.log(duration / max(expected, 100.0))
+    dwell = 0.0
+    if doubled >= 0:
+        spent = 0.0
+        for k in range(1, len(x)):
+            if math.hypot(x[k] - plane[doubled, 0], y[k] - plane[doubled, 1]) < _TOUCH:
+                spent += t[k] - t[k - 1]
+        dwell = math.log((spent + 20.0) / (duration / count + 20.0))
+    out[0] = log_mass
+    out[1] = log_frequency
+    out[2] = doubles
+    out[3] = count + doubles
+    out[4] = mean
+    out[5] = square
+    out[6] = greatest
+    out[7] = shape
+    out[8] = (trace[0, 0] - ideal[0, 0]) ** 2 + (trace[0, 1] - ideal[0, 1]) ** 2
+    out[9] = (trace[-1, 0] - ideal[-1, 0]) ** 2 + (trace[-1, 1] - ideal[-1, 1]) ** 2
+    out[10] = ratio
+    out[11] = ratio * ratio
+    out[12] = near
+    out[13] = farthest
+    out[14] = slowness
+    out[15] = slowness * slowness
+    out[16] = dwell
+
+
+@njit
+def trace_features(
+    x, y, t, plane, ids, masses, found, word_keys, word_starts, doubled, log_frequency, doubles,
+    features,
+):  # fmt: skip
+    """The features of the `found` first candidates of a trace."""
+    points = np.empty((len(x), 2))
+    points[:, 0] = x
+    points[:, 1] = y
+    trace = np.empty((_POINTS, 2))
+    length = resample(points, trace)
+    trace_shape = np.empty((_POINTS, 2))
+    normalise(trace, trace_shape)
+    for k in range(found):
+        word = ids[k]
+        keys = word_keys[word_starts[word] : word_starts[word + 1]]
+        word_features(
+            x, y, t, plane, trace, trace_shape, length, keys, doubled[word], masses[k],
+            log_frequency[word], doubles[word], features[k],
+        )  # fmt: skip

@@ -1,0 +1,292 @@
+"""Training the decoder by likelihood; resumable, with progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from ..._errors import InputError, Place
+from ..data import Gesture, Layout, Lexicon
+from . import _engine
+from ._decoder import Candidates, Decoder, WordFactor
+from ._letters import Letters, Spelling
+from ._model import Model, Settings, read_tensors
+from ._packed import pack
+from ._shapes import FEATURES
+from ._trie import Trie, merged_keys
+from ._words import fit_openness, fit_words
+
+_CHECKPOINT = "doeblin-gestures-checkpoint-1"
+# Gestures on which the open vocabulary is fitted: a few numbers need no more.
+_SPELLED, _OPENED = 300, 4000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train: passes over the data, Adam's step size (it falls to zero), batch and seed.
+
+    `outliers` is the share of gestures that may spell anything at all. Word-level factors are
+    fitted on at most `word_gestures` gestures.
+    """
+
+    passes: int = 5
+    step: float = 0.05
+    batch: int = 32
+    outliers: float = 0.01
+    decay: float = 1e-5
+    word_gestures: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self):
+        for name in ("passes", "batch", "word_gestures"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} = {getattr(self, name)} must be at least 1")
+        if not self.step > 0 or not 0 < self.outliers < 1 or self.decay < 0:
+            raise InputError("step must be positive, outliers in (0, 1), decay not negative")
+
+
+class Progress(NamedTuple):
+    """Where training stands; handed to the `progress` callback."""
+
+    step: int
+    steps: int
+    log_likelihood: float
+    """Mean over the gestures of this pass so far."""
+
+
+class _State(NamedTuple):
+    weights: NDArray[np.float64]
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    step: int
+
+
+def train(
+    gestures: Sequence[Gesture],
+    lexicon: Lexicon | None = None,
+    *,
+    layout: Layout | None = None,
+    settings: Settings | None = None,
+    plan: Plan | None = None,
+    factors: Mapping[str, WordFactor] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_steps: int = 200,
+) -> Model:
+    """Train a decoder on gestures whose words are known.
+
+    The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
+    10,000 commonest embedded words), so that long words are not short-changed. Then the word-level
+    factors of A and the restart probability, by the likelihood of π̃. Gestures without a word that
+    the layout can spell are left out.
+
+    With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
+    on from it if the file is there; the result is the same as without interruption.
+    """
+    layout, plan, lexicon = (
+        layout or Layout.qwerty(),
+        plan or Plan(),
+        lexicon or Lexicon.embedded(10_000),
+    )
+    model = Model.untrained(layout, settings)
+    usable = [gesture for gesture in gestures if layout.spells(gesture.word)]
+    if not usable:
+        raise InputError("no gesture has a word that the layout can spell: nothing to learn from")
+    weights = _train_restart(usable, lexicon, model, plan, progress, checkpoint, checkpoint_steps)
+    model = replace(model, weights=weights)
+    model = _train_words(usable, lexicon, model, plan, factors)
+    about = {"gestures": len(usable), "lexicon": len(lexicon), "plan": asdict(plan)}
+    if checkpoint is not None:
+        Path(checkpoint).unlink(missing_ok=True)
+    return replace(model, about=about)
+
+
+class Targets(NamedTuple):
+    """The true words of gestures, as the compiled code wants them."""
+
+    keys: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    words: NDArray[np.int64]
+    log_frequency: NDArray[np.float64]
+    doubles: NDArray[np.float64]
+
+
+def targets(gestures: Sequence[Gesture], lexicon: Lexicon, layout: Layout) -> Targets:
+    """True words; those out of the lexicon get half its least frequency."""
+    keys = [merged_keys(layout, gesture.word) for gesture in gestures]
+    words = np.array([lexicon.index.get(gesture.word, -1) for gesture in gestures], np.int64)
+    log_frequency = lexicon.log_frequencies[words]
+    return Targets(
+        np.concatenate(keys),
+        np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64),
+        words,
+        np.where(words >= 0, log_frequency, lexicon.log_frequencies.min() - np.log(2)),
+        np.array([len(g.word) - len(k) for g, k in zip(gestures, keys, strict=True)], float),
+    )
+
+
+class Likelihood:
+    """The trie-normalised log-likelihood of gestures and its gradients, one for each of a batch."""
+
+    def __init__(
+        self,
+        gestures: Sequence[Gesture],
+        lexicon: Lexicon,
+        layout: Layout,
+        settings: Settings,
+        outliers: float,
+    ):
+        trie = Trie.build(lexicon, layout)
+        self._data = (*pack(gestures, layout), *targets(gestures, lexicon, layout))
+        self._plane, self._outliers = layout.plane, outliers
+        self._letters = Letters.count(trie).weights(Spelling())
+        self._frames = (settings.rate, settings.least_frames, settings.most_frames)
+        self._trie = (
+            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
+            lexicon.log_frequencies, trie.doubles, settings.prune, settings.prune_deep,
+        )  # fmt: skip
+
+    def __call__(
+        self, weights: NDArray[np.float64], batch: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Log-likelihoods of the gestures of a batch, and their gradients."""
+        gradients = np.empty((len(batch), len(weights)))
+        values = np.empty(len(batch))
+        _engine.gradients(
+            *self._data, batch, self._plane, weights, self._letters, *self._frames, *self._trie,
+            self._outliers, gradients, values,
+        )  # fmt: skip
+        return values, gradients
+
+
+def _train_restart(
+    gestures: Sequence[Gesture],
+    lexicon: Lexicon,
+    model: Model,
+    plan: Plan,
+    progress: Callable[[Progress], None] | None,
+    checkpoint: str | Path | None,
+    checkpoint_steps: int,
+) -> NDArray[np.float64]:
+    likelihood = Likelihood(gestures, lexicon, model.layout, model.settings, plan.outliers)
+    count = len(gestures)
+    each = max(1, count // plan.batch)
+    steps = plan.passes * each
+    start = _State(model.weights, np.zeros_like(model.weights), np.zeros_like(model.weights), 0)
+    told = {"gestures": count, "lexicon": len(lexicon), **asdict(plan), **asdict(model.settings)}
+    state = start if checkpoint is None else _resume(checkpoint, told, start)
+    weights, first, second = (array.copy() for array in state[:3])
+    total, seen, order = 0.0, 0, np.empty(0, np.int64)
+    for step in range(state.step, steps):
+        # The order of a pass follows from the seed and the pass alone, so that resuming is exact.
+        if step % each == 0 or step == state.step:
+            order = np.random.default_rng([plan.seed, step // each]).permutation(count)
+            total, seen = 0.0, 0
+        at = (step % each) * plan.batch
+        values, gradients = likelihood(weights, order[at : at + plan.batch])
+        gradient = gradients.mean(axis=0) - plan.decay * weights
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        rate = plan.step * min(1.0, (step + 1) / 50) * (1 - step / steps)
+        moved = (
+            first / (1 - 0.9 ** (step + 1)) / (np.sqrt(second / (1 - 0.999 ** (step + 1))) + 1e-6)
+        )
+        weights = weights + rate * moved
+        total, seen = total + values.sum(), seen + len(values)
+        if progress is not None:
+            progress(Progress(step + 1, steps, total / seen))
+        if checkpoint is not None and (step + 1) % checkpoint_steps == 0:
+            _write(checkpoint, told, _State(weights, first, second, step + 1))
+    return weights
+
+
+def _write(path: str | Path, told: dict[str, Any], state: _State) -> None:
+    header = json.dumps({"format": _CHECKPOINT, "told": told, "step": state.step})
+    tensors = {"weights": state.weights, "first": state.first, "second": state.second}
+    aside = Path(f"{path}.new")
+    try:
+        save_file(tensors, str(aside), {"doeblin": header})
+        # A crash while writing leaves the previous checkpoint whole.
+        aside.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write the checkpoint: {error}", place=Place(str(path))) from None
+
+
+def _resume(path: str | Path, told: dict[str, Any], start: _State) -> _State:
+    if not Path(path).exists():
+        return start
+    tensors, header = read_tensors(path)
+    if header.get("format") != _CHECKPOINT or header.get("told") != told:
+        raise InputError(
+            "this checkpoint is of another training (other data, lexicon or options); remove it "
+            "or name another one",
+            place=Place(str(path)),
+        )
+    return _State(tensors["weights"], tensors["first"], tensors["second"], int(header["step"]))
+
+
+def _train_words(
+    gestures: Sequence[Gesture],
+    lexicon: Lexicon,
+    model: Model,
+    plan: Plan,
+    factors: Mapping[str, WordFactor] | None,
+) -> Model:
+    rng = np.random.default_rng([plan.seed, 10**6])
+    chosen = rng.permutation(len(gestures))[: plan.word_gestures]
+    some = [gestures[k] for k in chosen]
+    decoder = Decoder(model, lexicon, layout=model.layout, factors=factors)
+    parts = [decoder.candidates(some[at : at + 1000]) for at in range(0, len(some), 1000)]
+    found = Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    gold = np.array([lexicon.index.get(gesture.word, -2) for gesture in some])
+    hits = found.ids == gold[:, None]
+    rows = hits.any(axis=1)
+    names = (*FEATURES, *decoder.factors)
+    start = np.zeros(len(names))
+    start[: len(FEATURES)] = model.word_weights
+    if rows.sum() < 10 * len(names):
+        # Too few words to fit the factors on: A stays the restart's own score.
+        return replace(model, word_weights=start, factors=names)
+    fit = fit_words(
+        found.features[rows],
+        found.ids[rows] >= 0,
+        np.exp(found.log_u[rows]),
+        hits[rows].argmax(axis=1),
+        start,
+    )
+    model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
+    spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
+    decoder = Decoder(replace(model, spelling=spelling), lexicon, factors=factors)
+    odds = decoder.candidates(some[:_OPENED], features=False)
+    openness = fit_openness(odds.log_spelt - odds.log_lexicon, gold[:_OPENED] == -2)
+    return replace(model, spelling=spelling, openness=openness)
+
+
+def fit_spelling(decoder: Decoder, gestures: Sequence[Gesture]) -> Spelling:
+    """The power and cost of letters that make the true words likeliest as open spellings."""
+    settings, layout = decoder.model.settings, decoder.layout
+    frames = (settings.rate, settings.least_frames, settings.most_frames)
+    best, found = -np.inf, Spelling()
+    for power, cost in product((1.0, 1.5, 2.0), (0.0, 1.0, 2.0, 3.0, 4.0)):
+        spelling = Spelling(power, cost)
+        weights, total = decoder.letters.weights(spelling), 0.0
+        for gesture in gestures:
+            keys = merged_keys(layout, gesture.word)
+            log_mass, log_all = _engine.spelt(
+                gesture.x, gesture.y * layout.aspect, gesture.t, layout.plane,
+                decoder.model.weights, weights, *frames, keys,
+            )  # fmt: skip
+            if np.isfinite(log_mass):
+                own = decoder.letters.log_weight(decoder.trie, gesture.word, spelling)
+                total += max(log_mass + own - log_all, -50.0)
+        if total > best:
+            best, found = total, spelling
+    return found

@@ -1,0 +1,66 @@
+import gzip
+
+import pytest
+
+from doeblin import InputError
+from doeblin.gestures.data import EMBEDDED_SIZE, Layout, Lexicon
+
+
+def test_the_embedded_lexicon_is_whole():
+    lexicon = Lexicon.embedded()
+    layout = Layout.qwerty()
+    assert len(lexicon) == EMBEDDED_SIZE == len(set(lexicon.words))
+    assert all(layout.spells(word) for word in lexicon.words)
+    assert (lexicon.frequencies[:-1] >= lexicon.frequencies[1:]).all()
+    assert lexicon.index["the"] == 0 and "people" in Lexicon.embedded(500)
+
+
+def test_the_notice_travels_with_the_words():
+    from importlib import resources
+
+    notice = resources.files("doeblin.gestures.data").joinpath("LEXICON-LICENSE.md").read_text()
+    assert "CC BY-SA 4.0" in notice and "wordfreq" in notice
+
+
+def test_any_other_lexicon_comes_from_a_file(tmp_path):
+    path = tmp_path / "words.tsv"
+    path.write_text("rare\t0.001\ncommon\t0.9\n")
+    lexicon = Lexicon.read(path)
+    assert lexicon.words == ("common", "rare")
+    packed = tmp_path / "words.tsv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert Lexicon.read(packed).words == lexicon.words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a\t1\nb\n", r"words\.tsv:2: expected a word, a tab and a frequency"),
+        ("a\t1\nb\tmany\n", r"words\.tsv:2: expected"),
+        ("a\t1\nb\t-1\n", r"words\.tsv:2: the frequency of 'b' is -1"),
+        ("a\tnan\n", r"words\.tsv:1: the frequency of 'a' is nan"),
+        ("a\t1\na\t2\n", r"words\.tsv:2: 'a' is there twice"),
+        ("A\t1\n", r"words\.tsv:1: 'A' is not a word"),
+        ("a b\t1\n", r"words\.tsv:1: 'a b' is not a word"),
+        ("", "no words"),
+    ],
+)
+def test_a_bad_lexicon_names_the_line(tmp_path, text, words):
+    path = tmp_path / "words.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        Lexicon.read(path)
+
+
+def test_unreadable_files_and_sizes_are_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        Lexicon.read(tmp_path / "absent.tsv")
+    binary = tmp_path / "binary.tsv"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="UTF-8"):
+        Lexicon.read(binary)
+    for size in (0, EMBEDDED_SIZE + 1):
+        with pytest.raises(InputError, match="1 to 50000"):
+            Lexicon.embedded(size)
+    with pytest.raises(InputError, match="empty"):
+        Lexicon.embedded(5).top(0)

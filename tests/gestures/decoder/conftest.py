@@ -1,0 +1,27 @@
+"""A small decoder, trained once for all tests."""
+
+import pytest
+
+from doeblin.gestures.data import Generator, Layout, Lexicon
+from doeblin.gestures.decoder import Decoder, Plan, train
+
+
+@pytest.fixture(scope="session")
+def lexicon():
+    return Lexicon.embedded(1000)
+
+
+@pytest.fixture(scope="session")
+def gestures():
+    # Words from a larger lexicon, so that some are unknown to the decoder.
+    return list(Generator(Layout.qwerty()).sample(Lexicon.embedded(3000), 900, seed=1))
+
+
+@pytest.fixture(scope="session")
+def model(gestures, lexicon):
+    return train(gestures[:400], lexicon, plan=Plan(passes=2))
+
+
+@pytest.fixture(scope="session")
+def decoder(model, lexicon):
+    return Decoder(model, lexicon)

@@ -1,0 +1,189 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from doeblin import InputError
+from doeblin.gestures.data import Generator, Gesture, Layout, Lexicon
+from doeblin.gestures.decoder import Decoder, Model, Settings
+from doeblin.gestures.decoder._engine import spelt
+from doeblin.gestures.decoder._trie import merged_keys
+from tests.statistics import assert_follows
+
+
+def own_mass(decoder, gesture, word):
+    """log m of a word, followed on its own."""
+    settings, layout = decoder.model.settings, decoder.layout
+    return spelt(
+        gesture.x, gesture.y * layout.aspect, gesture.t, layout.plane, decoder.model.weights,
+        decoder.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
+        merged_keys(layout, word),
+    )[0]  # fmt: skip
+
+
+def test_a_little_training_decodes_most_words(decoder, gestures):
+    held_out = [gesture for gesture in gestures[500:] if gesture.word in decoder.lexicon]
+    answers = decoder.decode(held_out, top=4)
+    first = np.mean([row[0].word == g.word for row, g in zip(answers, held_out, strict=True)])
+    assert first > 0.85
+    for row in answers:
+        chances = [guess.probability for guess in row]
+        assert chances == sorted(chances, reverse=True) and 0 < sum(chances) <= 1 + 1e-9
+
+
+def test_candidates_are_scored_by_u(decoder, gestures):
+    """What the walk over the trie finds is what each word has on its own."""
+    found = decoder.candidates(gestures[:5])
+    prior, double = decoder.model.weights[-2:]
+    for row, gesture in enumerate(gestures[:5]):
+        ids = found.ids[row][found.ids[row] >= 0]
+        masses = np.array([own_mass(decoder, gesture, decoder.lexicon.words[k]) for k in ids])
+        scores = masses + prior * decoder.lexicon.log_frequencies[ids]
+        scores += double * decoder.trie.doubles[ids]
+        log_u = found.log_u[row, : len(ids)]
+        np.testing.assert_allclose(log_u, scores - np.logaddexp.reduce(scores), atol=1e-9)
+        assert (np.diff(log_u) <= 0).all()
+        assert np.logaddexp.reduce(scores) <= found.log_lexicon[row] + 1e-9
+
+
+def test_pruning_changes_next_to_nothing(model, lexicon, gestures):
+    exact = dataclasses.replace(model.settings, prune=0.0, prune_deep=0.0)
+    whole = Decoder(dataclasses.replace(model, settings=exact), lexicon)
+    pruned = Decoder(model, lexicon)
+    few = [gesture for gesture in gestures[500:600] if gesture.word in lexicon]
+    a, b = whole.candidates(few), pruned.candidates(few)
+    assert (a.nodes == whole.trie.num_nodes).all() and b.nodes.mean() < 0.5 * a.nodes.mean()
+    assert (b.log_lexicon <= a.log_lexicon + 1e-9).all()
+    assert np.mean(a.log_lexicon - b.log_lexicon) < 0.01
+    for one, other in zip(whole.decode(few, top=1), pruned.decode(few, top=1), strict=True):
+        assert one[0].word == other[0].word
+        # Words that were dropped leave their share to the others.
+        assert one[0].probability == pytest.approx(other[0].probability, abs=0.03)
+
+
+def test_draws_follow_the_posterior(decoder, gestures):
+    from doeblin.gestures.decoder._chain import draw_words
+
+    every = gestures[500:700]
+    sure = decoder.posterior(decoder.candidates(every)).max(axis=1)
+    # The least certain gestures: a law with one likely word tests nothing.
+    few = [every[k] for k in np.argsort(sure)[:3]]
+    found = decoder.candidates(few)
+    law = decoder.posterior(found)
+    np.testing.assert_allclose(law.sum(axis=1), 1.0)
+    draws = 20_000
+    counts = np.rint(draw_words(decoder, found, draws, seed=3) * draws).astype(int)
+    for row in range(len(few)):
+        likely = law[row] * draws >= 5
+        rest = np.append(law[row, likely], law[row, ~likely].sum())
+        seen = np.append(counts[row, likely], counts[row, ~likely].sum())
+        assert likely.sum() > 2
+        assert_follows(np.repeat(np.arange(len(seen)), seen), rest / rest.sum())
+
+
+def test_the_chain_is_one_of_the_library(decoder):
+    from doeblin.gestures.decoder._chain import word_chain
+
+    chain = word_chain(0.1, 5)
+    assert chain.certificate().doeblin_parameter == pytest.approx(0.1)
+
+
+def test_users_factors_join_the_full_model(model, lexicon, gestures):
+    gesture = next(g for g in gestures if g.word in lexicon)
+
+    def never_the_truth(trace: Gesture, words):
+        return [-50.0 if word == trace.word else 0.0 for word in words]
+
+    plain = Decoder(model, lexicon).decode([gesture], top=20)[0]
+    own = Decoder(model, lexicon, factors={"never": never_the_truth}).decode([gesture], top=20)[0]
+    before = {guess.word: guess.probability for guess in plain}
+    after = {guess.word: guess.probability for guess in own}
+    # What is left of it is the restart's share.
+    assert before[gesture.word] > after.get(gesture.word, 0.0) <= model.epsilon
+    with pytest.raises(InputError, match="must return a finite number for each"):
+        Decoder(model, lexicon, factors={"bad": lambda g, words: [0.0]}).decode([gesture])
+    with pytest.raises(InputError, match="built-in"):
+        Decoder(model, lexicon, factors={"letters": never_the_truth})
+
+
+def test_unknown_words_can_be_spelled(decoder):
+    rng = np.random.default_rng(4)
+    unknown = [w for w in Lexicon.embedded(4000).words[2000:] if len(w) in (4, 5)][:12]
+    steady = Generator(decoder.layout, noise=0.3)
+    traces = [steady.gesture(word, rng) for word in unknown]
+    found = 0
+    for gesture in traces:
+        spelled = decoder.spell(gesture, top=10)
+        assert all(not guess.in_lexicon and guess.word not in decoder.lexicon for guess in spelled)
+        assert 0 < sum(guess.probability for guess in spelled) <= 1 + 1e-9
+        found += gesture.word in [guess.word for guess in spelled]
+    assert found >= 6
+    gesture = max(traces, key=lambda trace: decoder.spell(trace, top=1)[0].probability)
+    word = decoder.spell(gesture, top=1)[0].word
+    closed, opened = (
+        decoder.decode([gesture], top=5, open_vocabulary=choice)[0] for choice in (False, True)
+    )
+    assert word not in [guess.word for guess in closed]
+    assert word in [guess.word for guess in opened]
+    assert sum(guess.probability for guess in opened) <= 1 + 1e-9
+
+
+def test_spellings_are_scored_by_mass_and_letters(decoder, gestures):
+    from doeblin.gestures.decoder._spelling import spellings
+
+    gesture = gestures[2]
+    for word, log_weight in spellings(decoder, gesture, 16)[:8]:
+        letters = decoder.letters.log_weight(decoder.trie, word, decoder.model.spelling)
+        expected = own_mass(decoder, gesture, word) + letters
+        assert log_weight == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "gesture",
+    [
+        Gesture.checked([4.5], [0.5], [0.0]),
+        Gesture.checked([4.5, 4.5, 4.5], [0.5, 0.5, 0.5], [0, 0, 0]),
+        Gesture.checked([-500, 900], [1e4, -1e4], [0, 1]),
+        Gesture.checked(np.full(3000, 3.0), np.full(3000, 1.0), np.arange(3000) * 20.0),
+        Gesture.checked([0.5, 9.5] * 300, [0.5, 2.5] * 300, np.arange(600) * 1.0),
+    ],
+    ids=["one point", "no time", "far away", "a minute", "scribble"],
+)
+def test_odd_traces_have_answers(decoder, gesture):
+    for options in ({}, {"open_vocabulary": True}):
+        guesses = decoder.decode([gesture], **options)[0]
+        assert all(0 <= guess.probability <= 1 for guess in guesses)
+    assert decoder.decode([]) == []
+
+
+def test_a_tap_is_a_short_word(decoder):
+    tap = Gesture.checked([1.0], [1.5], [0.0])
+    assert decoder.decode([tap], top=1)[0][0].word == "a"
+
+
+def test_other_layouts_and_alphabets_work(model):
+    layout = Layout.from_rows(["йцукенгшщзх", "фывапролджэ", "ячсмитьбю"], [0, 0, 1], name="ru")
+    lexicon = Lexicon.from_pairs([("привет", 3.0), ("мир", 2.0), ("ветер", 1.0), ("hello", 1.0)])
+    decoder = Decoder(model, lexicon, layout=layout)
+    gesture = Generator(layout, noise=0.5).gesture("ветер", np.random.default_rng(0))
+    assert decoder.decode([gesture], top=1)[0][0].word == "ветер"
+    with pytest.raises(InputError, match="can spell no word"):
+        Decoder(model, Lexicon.from_pairs([("hello", 1.0)]), layout=layout)
+
+
+def test_options_are_checked(decoder, gestures):
+    with pytest.raises(InputError, match="top = 0"):
+        decoder.decode(gestures[:1], top=0)
+    with pytest.raises(InputError, match="draws = 0"):
+        decoder.decode(gestures[:1], draws=0)
+    for options in ({"rate": 0}, {"least_frames": 50}, {"prune": 1.0}, {"keep": 0}):
+        with pytest.raises(InputError):
+            Settings(**options)
+
+
+def test_an_untrained_model_still_decodes(lexicon, gestures):
+    decoder = Decoder(Model.untrained(Layout.qwerty()), lexicon)
+    known = [gesture for gesture in gestures if gesture.word in lexicon][:100]
+    answers = decoder.decode(known, top=1)
+    hits = np.mean([row[0].word == g.word for row, g in zip(answers, known, strict=True)])
+    assert hits > 0.6
