@@ -4,7 +4,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-# Tests compile much and run little: less optimisation of the machine code saves a third of the time.
+# Tests compile much and run little: less optimisation of machine code saves a third of the time.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # Examples are the same at every run: a failure is a fact, not a matter of luck.

@@ -108,8 +108,8 @@ class Chain(eqx.Module):
     ) -> Draws:
         """Exact, independent draws from the joint stationary law of (stage, state).
 
-        Tours are packed into `lanes` (default: up to 1024) that run side by side; the draws do not
-        depend on how many.
+        Tours are packed into `lanes` that run side by side (by default 64 to 1024 of them); the
+        draws do not depend on how many.
         """
         xs = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], x)
         draws = self._draw(key, num_draws, xs, 1, lanes)
@@ -229,7 +229,9 @@ def _run(
 def _checked_lanes(lanes: int | None, num_tours: int) -> int:
     if lanes is not None and lanes < 1:
         raise InputError(f"lanes = {lanes} must be at least 1")
-    return min(lanes or 1024, num_tours)
+    # Some tours a lane keep lanes busy to the end; few lanes would leave vector units idle.
+    default = min(max(64, num_tours // 8), 1024)
+    return min(lanes or default, num_tours)
 
 
 def _check_parts(kernels: Sequence[Any], restart: Any) -> None:
