@@ -72,5 +72,6 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>doeblin: a report</title><style>{style}</style></head>
 <body><h1>doeblin</h1>
-<p>Markov chains with guarantees: what version {version} does, on this machine, just now.</p><nav><ol>{contents}</ol></nav>{body}</body></html>
+<p>Markov chains with guarantees: what version {version} does, on this machine, just now.</p>
+<nav><ol>{contents}</ol></nav>{body}</body></html>
 """

@@ -1,0 +1,136 @@
+"""The command line as a whole: help, version, exit codes, certify, the example and the demo."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import doeblin
+from doeblin.cli import main
+
+DOEBLIN = Path(sys.executable).with_name("doeblin")
+
+
+def call(capsys, *arguments: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of a command, run in this process."""
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return int(stopped.value.code or 0), captured.out, captured.err
+
+
+def test_help_lists_the_commands(capsys):
+    for arguments in (["--help"], ["-h"], []):
+        status, out, _ = call(capsys, *arguments)
+        assert status == 0
+        assert "certify" in out and "reproduce" in out and "demo" in out
+
+
+def test_version(capsys):
+    assert call(capsys, "--version") == (0, f"doeblin {doeblin.__version__}\n", "")
+
+
+def test_every_command_has_help(capsys):
+    from doeblin.cli._main import _Commands
+
+    for command in _Commands.modules:
+        status, out, _ = call(capsys, command, "--help")
+        assert status == 0 and "Usage: doeblin" in out
+
+
+def test_certify_for_programs(capsys):
+    status, out, _ = call(capsys, "certify", "--exits", "1,0.04,0.0002", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["gap"] >= 1.9e-4
+    assert found["mixing_time"]["0.25"] == 7005
+    assert {"doeblin_parameter", "steps", "expected_draw_cost", "theorem"} <= found.keys()
+
+
+def test_certify_for_people(capsys):
+    status, out, _ = call(capsys, "certify", "--epsilon", "0.1", "--tv", "0.5")
+    assert status == 0
+    assert "within TV 0.5 after         7 steps" in out
+
+
+def test_certify_any_matrix(capsys):
+    arguments = ["--matrix", "[[0.5, 0.5], [0.2, 0.8]]", "--restart", "1", "--json"]
+    found = json.loads(call(capsys, "certify", *arguments)[1])
+    assert found["restart_stage"] == 1
+
+
+def test_what_is_not_certified_is_null_in_json(capsys):
+    found = json.loads(call(capsys, "certify", "--exits", "1,1", "--json")[1])
+    assert found["mixing_time"]["0.25"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["certify"], "give exactly one of --exits, --epsilon and --matrix (got 0)"),
+        (["certify", "--epsilon", "1.5"], "epsilon = 1.5 is outside (0, 1]"),
+        (["certify", "--epsilon", "many"], "'many' is not a valid float"),
+        (["certify", "--exits", "1,x"], "--exits needs numbers separated by commas, got 'x'"),
+        (["certify", "--matrix", "[[1"], "--matrix is not JSON (column"),
+        (["certify", "--matrix", "[[0.5,0.4],[1,0]]"], "row 0 of the stage matrix sums to 0.9"),
+        (["certify", "--matrix", "[[1,0],[0,1]]"], "no path from stage 1"),
+        (["certify", "--epsilon", "0.5", "--tv", "2"], "total variation 2 is outside (0, 1)"),
+        (["reproduce", "example", "--deltas", "0.9"], "delta = 0.9 is outside (0, 0.5]"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_bad_input_is_one_message_and_status_three(capsys, arguments, message):
+    status, out, err = call(capsys, *arguments)
+    assert status == 3
+    assert message in err
+    assert "Traceback" not in err and not out
+
+
+def test_certify_starts_without_jax():
+    program = (
+        "import sys; from doeblin.cli import main\n"
+        "try: main(['certify', '--epsilon', '0.1'])\n"
+        "finally: assert 'jax' not in sys.modules, 'JAX was imported'"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_closed_pipe_is_no_error():
+    done = subprocess.run(
+        f"{DOEBLIN} certify --help | head -1", shell=True, capture_output=True, text=True
+    )
+    assert "Usage" in done.stdout and not done.stderr
+
+
+def test_missing_extras_are_named(tmp_path):
+    """Without JAX, the certificates work and the rest says what to install."""
+    (tmp_path / "jax.py").write_text("raise ModuleNotFoundError(name='jax')")
+    program = (
+        "import doeblin; doeblin.certify\ntry: doeblin.staged\nexcept ImportError as e: print(e)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert "pip install 'doeblin[chains]'" in done.stdout, done.stderr
+
+
+def test_reproduce_example(capsys, tmp_path):
+    status, out, _ = call(capsys, "reproduce", "example", "--out", str(tmp_path))
+    assert status == 0
+    assert "after a restart: state 1 0.4444 (4/9), state 3 0.5556 (5/9)" in out
+    numbers = json.loads((tmp_path / "example.json").read_text())
+    curve = numbers["curves"][0]
+    assert curve["stationary"] == pytest.approx([1 / 2.3, 0.3 / 2.3, 1 / 2.3])
+    assert all(
+        d <= b * (1 + 1e-9)
+        for d, b in zip(curve["mahalanobis"], curve["mahalanobis_bound"], strict=True)
+    )
+    assert (tmp_path / "example.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "example.svg").read_text()
