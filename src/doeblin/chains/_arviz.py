@@ -57,6 +57,6 @@ def to_arviz(visited: Position | Draws) -> Any:
         },
         attrs={"inference_library": "doeblin"},
     )
-    if hasattr(arviz, "InferenceData"):
+    if arviz.__version__.startswith("0."):
         return arviz.InferenceData(posterior=posterior)
     return xarray.DataTree.from_dict({"posterior": posterior})
