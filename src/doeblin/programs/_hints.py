@@ -13,17 +13,18 @@ from ._program import Program
 from .c._emitter import Slot, Unsupported
 from .c._expressions import Expressions
 from .c._types import LLONG
+from .flow import System
 from .learner import dnf_of
 from .proof import Dnf
 
 
-def parse_hints(program: Program, hints: Sequence[str]) -> list[list[Dnf]]:
-    """For each cut point the hints that speak of its variables only."""
-    found: list[list[Dnf]] = [[] for _ in program.system.cuts]
+def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[list[Dnf]]:
+    """For each cut point of a system the hints that speak of its variables only."""
+    found: list[list[Dnf]] = [[] for _ in system.cuts]
     for hint in hints:
         used = False
         tree = _parse(hint)
-        for number, cut in enumerate(program.system.cuts):
+        for number, cut in enumerate(system.cuts):
             names = dict(zip(cut.shown, cut.variables, strict=True))
             reader = Expressions([Place("<hint>")], "<hint>", wrap=False)
             reader.scopes = [{shown: Slot(LLONG, name) for shown, name in names.items()}]

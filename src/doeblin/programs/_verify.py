@@ -15,7 +15,16 @@ from ._hints import parse_hints
 from ._program import Ints, Program, read_program
 from ._spacer import spacer
 from ._verdict import Invariant, Outcome, Verdict
-from .learner import Conflict, FailedRun, Learner, Progress
+from .flow import System
+from .learner import (
+    Conflict,
+    FailedRun,
+    Learner,
+    Progress,
+    multiplies,
+    with_products,
+    without_products,
+)
 from .output._c_text import c_text
 from .proof import (
     Bounded,
@@ -137,16 +146,30 @@ class _Attempt:
         return self._learn(hints, self.clock)
 
     def _learn(self, hints: Sequence[str], clock: Clock) -> Verdict:
+        """The loop; where the program multiplies variables, linear invariants get a first part of
+        the time, and the rest goes to invariants that may speak of products."""
+        system = self.program.system
+        if not multiplies(system):
+            return self._learn_in(system, hints, clock)
+        with Clock(max(0.001, 0.2 * clock.left), _Either(threading.Event(), clock)) as first:
+            try:
+                return self._learn_in(system, hints, first)
+            except (OutOfTime, z3.Z3Exception):
+                clock.tick()
+        self.notify("products", "states now include products of variables")
+        return self._learn_in(with_products(system), hints, clock)
+
+    def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
         program = self.program
         learner = Learner(
-            program.system,
+            system,
             clock,
             search_method(self.method),
             random.Random(self.seed),
             graph=program.graph,
             interpreter=program.interpreter,
             lemmas=self.method in ("default", "portfolio"),
-            hints=parse_hints(program, hints),
+            hints=parse_hints(program, hints, system),
             progress=self.progress,
             notify=self.notify,
             aside=self._deepen,
@@ -163,8 +186,10 @@ class _Attempt:
         if invariants is None:
             return self._verdict(Outcome.UNKNOWN, "the templates are exhausted")
         terms = [
-            all_term(formulas, cut.variables)
-            for formulas, cut in zip(invariants, program.system.cuts, strict=True)
+            without_products(all_term(formulas, wide.variables), cut)
+            for formulas, wide, cut in zip(
+                invariants, system.cuts, program.system.cuts, strict=True
+            )
         ]
         return self._safe(terms, self.progress.by)
 

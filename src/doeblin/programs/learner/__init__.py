@@ -4,4 +4,7 @@ from ._data import Conflict as Conflict
 from ._harvest import dnf_of as dnf_of
 from ._learn import Learner as Learner
 from ._learn import Progress as Progress
+from ._powers import multiplies as multiplies
+from ._powers import with_products as with_products
+from ._powers import without_products as without_products
 from ._seed import FailedRun as FailedRun

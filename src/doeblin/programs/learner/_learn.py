@@ -11,7 +11,7 @@ from ..flow import Graph, Interpreter, System
 from ..proof import Atom, Clock, Conditions, Dnf, GaveUp
 from ._data import Data
 from ._harvest import dnf_of, harvest
-from ._lemmas import candidates, good_points, guarded, prove, thin
+from ._lemmas import candidates, good_points, guarded, prove
 from ._search import Round
 from ._seed import add_models, run_program, walk
 from ._space import Space
@@ -52,7 +52,11 @@ class Learner:
     """Called between rounds, for work that shares the time."""
 
     def __post_init__(self) -> None:
-        self.conditions = Conditions(self.system, self.clock)
+        products = any("*" in name for cut in self.system.cuts for name in cut.variables)
+        # Products are hard for the solver: better to give up soon and ask for something else.
+        self.conditions = Conditions(
+            self.system, self.clock, query_seconds=0.6 if products else 3.0
+        )
         found = harvest(self.system, self.graph)
         self.spaces = [
             Space(cut, relevant, found, self.rng)
@@ -63,6 +67,7 @@ class Learner:
         self.teacher = Teacher(self.conditions, self.data, self.rng, scale=self.scale)
         self._constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._guards = self._find_guards()
+        self._run_seconds = 0.0
 
     # ---- the parts
 
@@ -73,7 +78,7 @@ class Learner:
         first = self._from_failures()
         if first is not None and self.teacher.accepts(first):
             self.progress.by = "the assertion itself"
-            return [[dnf] for dnf in first]
+            return [[dnf] for dnf in self.teacher.simplified(first)]
         if not self.lemmas:
             return self._search(first)
         found = self._prove(self._conjunctions(0.5), "likely bounds")
@@ -128,8 +133,12 @@ class Learner:
 
     def _more_runs(self) -> None:
         """A longer random run now and then, for failures that are deep."""
-        if self.interpreter is not None and self.progress.rounds % 4 == 3:
-            limit = min(200_000, 2000 << min(7, self.progress.rounds // 16))
+        if self.interpreter is None:
+            return
+        limit = int(min(200_000, 2000 + 10_000 * self.clock.seconds))
+        while self._run_seconds < 0.06 * self.clock.seconds:
+            self.clock.tick()
+            before = self.clock.seconds
             run_program(
                 self.interpreter,
                 self.system,
@@ -137,7 +146,9 @@ class Learner:
                 self.rng,
                 self._constants,
                 limit=limit,
+                wide=True,
             )
+            self._run_seconds += self.clock.seconds - before
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:
         """A few steps backwards from a failing state."""
@@ -207,10 +218,8 @@ class Learner:
             [dnf for dnf in dict.fromkeys(formulas) if dnf not in known]
             for formulas, known in zip(wanted, map(set, self.teacher.lemmas), strict=True)
         ]
-        proved = prove(self.conditions, wanted, self.teacher.lemmas)
-        self.teacher.lemmas = [
-            thin([*old, *new]) for old, new in zip(self.teacher.lemmas, proved, strict=True)
-        ]
+        proved = prove(self.conditions, wanted)
+        self.teacher.add_lemmas(proved)
         self.notify("lemmas", f"{sum(map(len, proved))} new {what}")
         if any(proved) and self.teacher.sufficient():
             self.progress.by = "lemmas"

@@ -45,11 +45,13 @@ def candidates(
     projected = np.array(vectors, dtype=np.int64).reshape(len(vectors), space.size) @ points.T
     highest, lowest = projected.max(1), projected.min(1)
     constants = np.array(sorted(space.constants), dtype=np.int64)
+    primary = np.array(space.primary, dtype=np.int64)
     for vector, high, low in zip(vectors, highest.tolist(), lowest.tolist(), strict=True):
         if len(found) > 4 * _MOST:
             break
-        above = constants[np.searchsorted(constants, high) :]
-        for bound in above[:2].tolist():
+        above = constants[np.searchsorted(constants, high) :][:1]
+        stated = primary[np.searchsorted(primary, high) :][:2]
+        for bound in (*above.tolist(), *stated.tolist()):
             found[Atom(vector, LE, bound)] = None
         found[Atom(vector, LE, high)] = None
         if high == low and vector > tuple(-c for c in vector):
@@ -112,12 +114,8 @@ def guarded(
     return mixed[:_MOST]
 
 
-def prove(
-    conditions: Conditions,
-    wanted: list[list[Dnf]],
-    given: list[list[Dnf]],
-) -> list[list[Dnf]]:
-    """Drop candidates until the rest, with the given lemmas, is preserved by every clause.
+def prove(conditions: Conditions, wanted: list[list[Dnf]]) -> list[list[Dnf]]:
+    """Drop candidates until the rest is preserved by every clause.
 
     A solver that gives up on a clause costs all candidates of its target.
     """
@@ -138,7 +136,6 @@ def prove(
                 open_[index] = Selection(
                     conditions,
                     index,
-                    given[source] if source is not None else [],
                     wanted[source] if source is not None else [],
                     wanted[target],
                 )
@@ -165,9 +162,13 @@ def _drop(
         try:
             model = selection.violation(premises, conclusions)
         except GaveUp:
-            # Without an answer nothing can be said of any of them.
-            conclusions[:] = [False] * len(conclusions)
-            return True
+            # Without an answer nothing can be said of any of them; equations are asked once more.
+            kept = [on and _equation(dnf) for on, dnf in zip(conclusions, formulas, strict=True)]
+            if kept == conclusions:
+                kept = [False] * len(conclusions)
+            conclusions[:] = kept
+            changed = True
+            continue
         if model is None:
             break
         changed = True
@@ -175,6 +176,10 @@ def _drop(
             if conclusions[i] and not dnf_holds(dnf, model.target):
                 conclusions[i] = False
     return changed
+
+
+def _equation(dnf: Dnf) -> bool:
+    return len(dnf) == 1 and len(dnf[0]) == 1 and dnf[0][0].relation == EQ
 
 
 def thin(formulas: list[Dnf]) -> list[Dnf]:

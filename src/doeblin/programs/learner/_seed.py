@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 from ..flow import Havoc, Interpreter, System
@@ -27,16 +28,27 @@ def run_program(
     first: dict[int, int] | None = None,
     keep: int = 30,
     limit: int = 3000,
+    wide: bool = False,
 ) -> None:
     """One run on random inputs; its states at loop heads are reachable examples.
 
-    `first` gives values to the first use of an input site, e.g. from a model of the start.
+    With `wide` inputs are larger. `first` gives values to the first use of an input site, e.g.
+    from a model of the start.
     """
     index = {name: i for i, name in enumerate(interpreter.names)}
     blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
-    columns = [[index[name] for name in cut.variables] for cut in system.cuts]
+    columns = [
+        [
+            [index[part] for part in ([name] if name in index else name.split("*"))]
+            for name in cut.variables
+        ]
+        for cut in system.cuts
+    ]  # a variable, or a product of two
     zero = rng.choice((0.05, 0.3, 0.5, 0.8))
     scale = rng.choice((2, 5, 12))
+    if wide and constants:
+        # Deep failures often need an input of the size of the program's own constants.
+        scale = rng.choice((5, 40, max(map(abs, constants)) + 5))
     given = dict(first or {})
 
     def inputs(havoc: Havoc) -> int:
@@ -79,7 +91,7 @@ def run_program(
     for position in chosen:
         block, state = run.visits[position]
         cut = blocks[block]
-        point = tuple(state[i] for i in columns[cut])
+        point = tuple(math.prod(state[i] for i in factors) for factors in columns[cut])
         data.add_run(cut, point, values[: marks[position]], position + 1)
 
 

@@ -36,13 +36,17 @@ class Space:
     def __init__(self, cut: Cut, relevant: set[int], found: Suggestions, rng: random.Random):
         self.cut = cut
         self.size = len(cut.variables)
-        self.relevant = sorted(relevant)
+        products = {i for i, name in enumerate(cut.variables) if "*" in name}
+        # Directions are linear; products enter through the equations that examples satisfy.
+        self.relevant = sorted(relevant - products)
+        self._columns = sorted(relevant | products)[:24]
         self.moduli = {m for m in found.moduli if m <= 16}
         self._weights: dict[tuple[int, ...], float] = {}
         self._rng = rng
         constants = {c for c in found.constants if abs(c) < TOP >> 20}
         near = {c + e for c in constants for e in (-1, 0, 1)} | {-c for c in constants}
         self.constants = sorted(near | {-1, 0, 1}, key=lambda c: (abs(c), c))[:200]
+        self.primary = sorted(constants | {0, 1})
         self.small_constants = {c for c in constants if 2 <= c <= 8}
         self.scale = max([abs(c) for c in constants if abs(c) < 1 << 20] + [10])
         self.suggested: list[tuple[Atom, float]] = []
@@ -101,9 +105,9 @@ class Space:
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""
         found = []
-        for vector, constant in null_space(good[:60, self.relevant[:24]]):
+        for vector, constant in null_space(good[:60, self._columns]):
             full = [0] * self.size
-            for i, c in zip(self.relevant, vector, strict=False):
+            for i, c in zip(self._columns, vector, strict=True):
                 full[i] = c
             found.append(Atom(tuple(full), EQ, constant))
         return found

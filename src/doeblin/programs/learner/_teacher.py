@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 
-from ..proof import Conditions, Dnf, GaveUp
+from ..proof import Conditions, Dnf, GaveUp, Selection, dnf_size
 from ._data import Data
+from ._lemmas import thin
 from ._seed import add_models
+
+_MOST_ASSUMED = 100
 
 
 class Teacher:
@@ -38,7 +41,7 @@ class Teacher:
             clause = system.clauses[index]
             premises = []
             if clause.source is not None:
-                premises = [*self.lemmas[clause.source], candidate[clause.source]]
+                premises = [candidate[clause.source]]
             conclusions = [] if clause.target is None else [candidate[clause.target]]
             try:
                 models = self.conditions.violations(
@@ -53,6 +56,14 @@ class Teacher:
                 add_models(self.data, system, models)
         return holds
 
+    def add_lemmas(self, proved: list[list[Dnf]]) -> None:
+        """Proved formulas: all serve the final proof, the simplest also the queries from now on."""
+        for cut, formulas in enumerate(proved):
+            self.lemmas[cut] = thin([*self.lemmas[cut], *formulas])
+            known = set(self.lemmas[cut])
+            simple = sorted((dnf for dnf in formulas if dnf in known), key=dnf_size)
+            self.conditions.assume(cut, simple[:_MOST_ASSUMED])
+
     def sufficient(self) -> bool:
         """Do the lemmas alone exclude every failure?"""
         system = self.conditions.system
@@ -60,12 +71,15 @@ class Teacher:
             if clause.target is not None:
                 continue
             premises = self.lemmas[clause.source] if clause.source is not None else []
+            selection = Selection(self.conditions, index, premises, [])
             try:
-                if self.conditions.violation(index, premises, []) is not None:
+                if selection.violation([True] * len(premises), []) is not None:
                     return False
             except GaveUp as reason:
                 self.gave_up = str(reason)
                 return False
+            finally:
+                selection.close()
         return True
 
     def essential(self, formulas: list[list[Dnf]]) -> list[list[Dnf]]:
@@ -74,8 +88,18 @@ class Teacher:
         Solver cores: what excludes the failures, what preserves that, and so on.
         """
         system = self.conditions.system
+        fresh = Conditions(system, self.conditions.clock)
+        selections = [
+            Selection(
+                fresh,
+                index,
+                formulas[clause.source] if clause.source is not None else [],
+                formulas[clause.target] if clause.target is not None else [],
+            )
+            for index, clause in enumerate(system.clauses)
+        ]
         needed: list[dict[int, None]] = [{} for _ in system.cuts]
-        todo: list[tuple[int, Dnf | None]] = [
+        todo: list[tuple[int, int | None]] = [
             (i, None) for i, c in enumerate(system.clauses) if c.target is None
         ]
         try:
@@ -84,48 +108,50 @@ class Teacher:
                 source = system.clauses[index].source
                 if source is None:
                     continue
-                for number in self.conditions.core(index, formulas[source], conclusion):
+                for number in selections[index].core(conclusion):
                     if number not in needed[source]:
                         needed[source][number] = None
                         todo += [
-                            (i, formulas[source][number])
-                            for i, c in enumerate(system.clauses)
-                            if c.target == source
+                            (i, number) for i, c in enumerate(system.clauses) if c.target == source
                         ]
         except GaveUp:
             return formulas
         chosen = [[formulas[c][n] for n in sorted(keep)] for c, keep in enumerate(needed)]
-        return self._shorter(chosen)
+        for selection in selections:
+            selection.close()
+        return self._shorter(fresh, chosen)
 
-    def _shorter(self, formulas: list[list[Dnf]]) -> list[list[Dnf]]:
+    def simplified(self, formulas: list[Dnf]) -> list[Dnf]:
+        """The same proof with fewer disjuncts and atoms, where leaving them out keeps it one."""
+        fresh = Conditions(self.conditions.system, self.conditions.clock)
+        for cut in range(len(formulas)):
+            for cube in formulas[cut] if len(formulas[cut]) > 1 else ():
+                rest = tuple(other for other in formulas[cut] if other is not cube)
+                shorter = [*formulas[:cut], rest, *formulas[cut + 1 :]]
+                if rest and self.inductive(fresh, [[dnf] for dnf in shorter]):
+                    formulas = shorter
+        return formulas
+
+    def _shorter(self, fresh: Conditions, formulas: list[list[Dnf]]) -> list[list[Dnf]]:
         """Without formulas that turn out not to be needed, tried one by one."""
         if sum(map(len, formulas)) > 16:
             return formulas
         for cut in range(len(formulas)):
-            for dnf in sorted(formulas[cut], key=_size, reverse=True):
+            for dnf in sorted(formulas[cut], key=dnf_size, reverse=True):
                 rest = list(formulas)
                 rest[cut] = [other for other in formulas[cut] if other is not dnf]
-                if self.inductive(rest):
+                if self.inductive(fresh, rest):
                     formulas = rest
         return formulas
 
-    def inductive(self, formulas: list[list[Dnf]]) -> bool:
-        system = self.conditions.system
+    def inductive(self, conditions: Conditions, formulas: list[list[Dnf]]) -> bool:
+        """Are the formulas by themselves a proof? `conditions` must not know any lemmas."""
         try:
-            for index, clause in enumerate(system.clauses):
+            for index, clause in enumerate(conditions.system.clauses):
                 premises = formulas[clause.source] if clause.source is not None else []
                 conclusions = formulas[clause.target] if clause.target is not None else []
-                if self.conditions.violation(index, premises, conclusions) is not None:
+                if conditions.violation(index, premises, conclusions) is not None:
                     return False
         except GaveUp:
             return False
         return True
-
-
-def _size(dnf: Dnf) -> tuple[int, int, int]:
-    atoms = [atom for cube in dnf for atom in cube]
-    return (
-        len(atoms),
-        sum(sum(map(abs, a.vector)) + 2 * bool(a.modulus) for a in atoms),
-        sum(abs(a.constant) for a in atoms),
-    )

@@ -56,6 +56,8 @@ def _show(term: Term, name: Callable[[str], str], outer: int, wide: bool) -> str
         text = {"and": " && ", "or": " || "}[op].join(
             _show(arg, name, level, wide) for arg in term.args
         )
+    elif op == "=" and term.args[0].op == "mod" and (remainder := _remainder(term)):
+        text = f"{_show(term.args[0].args[0], name, 6, wide)} {remainder}"
     elif op in ("<=", "<", "="):
         left, right = (_show(arg, name, level, wide) for arg in term.args)
         text = f"{left} {'==' if op == '=' else op} {right}"
@@ -66,6 +68,16 @@ def _show(term: Term, name: Callable[[str], str], outer: int, wide: bool) -> str
             first += "LL"
         text = f"{first} {sign} {_show(term.args[1], name, level + 1, wide)}"
     return _wrap(text, level, outer)
+
+
+def _remainder(term: Term) -> str | None:
+    """`% k == 0`, where C's remainder says the same as the mathematical one."""
+    divisor, value = term.args[0].args[1], term.args[1]
+    if divisor.constant and value.constant and value.leaf == 0:
+        return f"% {divisor.leaf} == 0"
+    if divisor.constant and value.constant and (divisor.leaf, value.leaf) == (2, 1):
+        return "% 2 != 0"
+    return None
 
 
 def _sum(term: Term, name: Callable[[str], str], wide: bool) -> str:

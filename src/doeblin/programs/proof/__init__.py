@@ -8,6 +8,7 @@ from ._atoms import Cube as Cube
 from ._atoms import Dnf as Dnf
 from ._atoms import all_term as all_term
 from ._atoms import dnf_holds as dnf_holds
+from ._atoms import dnf_size as dnf_size
 from ._atoms import dnf_term as dnf_term
 from ._bounded import Bounded as Bounded
 from ._clock import Clock as Clock

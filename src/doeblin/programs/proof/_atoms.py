@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..terms import Term, add, compare, conj, const, disj, divide, mul, var
+from ..terms import Term, add, compare, conj, const, disj, divide, mul, numeral, symbol, var
 
 LE, EQ, NE = 0, 1, 2
 
@@ -67,3 +67,36 @@ def dnf_term(dnf: Dnf, names: Sequence[str]) -> Term:
 
 def all_term(formulas: Iterable[Dnf], names: Sequence[str]) -> Term:
     return conj(dnf_term(dnf, names) for dnf in formulas)
+
+
+def dnf_text(dnf: Dnf, names: Sequence[str]) -> str:
+    """A formula in SMT-LIB over these names."""
+    cubes = []
+    for cube in dnf:
+        atoms = [_atom_text(atom, names) for atom in cube]
+        cubes.append(atoms[0] if len(atoms) == 1 else f"(and true {' '.join(atoms)})")
+    return cubes[0] if len(cubes) == 1 else f"(or false {' '.join(cubes)})"
+
+
+def _atom_text(atom: Atom, names: Sequence[str]) -> str:
+    parts = [
+        symbol(n) if c == 1 else f"(* {numeral(c)} {symbol(n)})"
+        for c, n in zip(atom.vector, names, strict=True)
+        if c
+    ]
+    total = parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+    if atom.modulus:
+        total = f"(mod {total} {atom.modulus})"
+    if atom.relation == 2:
+        return f"(not (= {total} {numeral(atom.constant)}))"
+    return f"({'<=' if atom.relation == 0 else '='} {total} {numeral(atom.constant)})"
+
+
+def dnf_size(dnf: Dnf) -> tuple[int, int, int]:
+    """How long a formula is to read; for choosing the simplest."""
+    atoms = [atom for cube in dnf for atom in cube]
+    return (
+        len(atoms),
+        sum(sum(map(abs, a.vector)) + 2 * bool(a.modulus) for a in atoms),
+        sum(abs(a.constant) for a in atoms),
+    )

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import z3
 
 from ..flow import Clause, System
-from ..terms import Translator
-from ._atoms import Atom, Dnf
+from ..terms import Translator, symbol
+from ._atoms import Atom, Dnf, dnf_text
 from ._clock import Clock
 
 
@@ -108,6 +108,20 @@ class Conditions:
     def at_target(self, clause: int, dnf: Dnf) -> Any:
         return self.formula(dnf, self._args[clause], self.system.clauses[clause].target or 0)
 
+    def add_text(self, solver: Any, names: Sequence[str], lines: Sequence[str]) -> None:
+        """Assert SMT-LIB text: the solver's own parser reads hundreds of formulas in the time
+        that its Python interface needs for a few."""
+        declared = [f"(declare-const {symbol(name)} Int)" for name in dict.fromkeys(names)]
+        solver.add(z3.parse_smt2_string("\n".join([*declared, *lines]), ctx=self.context))
+
+    def assume(self, cut: int, lemmas: Sequence[Dnf]) -> None:
+        """From now on these hold at a cut point; they must have been proved."""
+        names = self.system.cuts[cut].variables
+        lines = [f"(assert {dnf_text(dnf, names)})" for dnf in lemmas]
+        for solver, clause in zip(self._solvers, self.system.clauses, strict=True):
+            if clause.source == cut and lemmas:
+                self.add_text(solver, names, lines)
+
     # ---- queries
 
     def check(self, solver: Any, *assumptions: Any) -> str:
@@ -117,7 +131,15 @@ class Conditions:
         limit = max(1, int(1000 * min(self.query_seconds, self.clock.left)))
         solver.set("timeout", limit)
         try:
-            answer = str(solver.check(*assumptions))
+            # Z3's own `check` converts every assumption; hundreds of flags make that the cost.
+            handles = (z3.Ast * len(assumptions))(*(flag.as_ast() for flag in assumptions))
+            answer = str(
+                z3.CheckSatResult(
+                    z3.Z3_solver_check_assumptions(
+                        self.context.ref(), solver.solver, len(assumptions), handles
+                    )
+                )
+            )
         except z3.Z3Exception as error:
             self.clock.tick()
             raise GaveUp(str(error)) from None
@@ -262,24 +284,6 @@ class Conditions:
             x, value = rng.choice(self._args[clause]), rng.randint(-bound, bound)
             solver.add(x <= value if rng.random() < 0.5 else x >= value)
             return self.model(solver, clause) if self._satisfied(solver) else None
-        finally:
-            solver.pop()
-
-    def core(self, clause: int, premises: Sequence[Dnf], conclusion: Dnf | None) -> list[int]:
-        """Numbers of premises that suffice for a clause that holds."""
-        solver = self.open(clause, [], [] if conclusion is None else [conclusion])
-        try:
-            source = self.system.clauses[clause].source
-            flags = []
-            for number, dnf in enumerate(premises):
-                flag = z3.Bool(f"premise{number}", self.context)
-                assert source is not None
-                solver.add(z3.Implies(flag, self.at_source(source, dnf)))
-                flags.append(flag)
-            if self.check(solver, *flags) != "unsat":
-                raise GaveUp("a condition that held does not hold any more")
-            used = {str(flag) for flag in solver.unsat_core()}
-            return [n for n, flag in enumerate(flags) if str(flag) in used]
         finally:
             solver.pop()
 

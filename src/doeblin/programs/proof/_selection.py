@@ -6,23 +6,17 @@ from collections.abc import Sequence
 
 import z3
 
-from ..terms import numeral, symbol
-from ._atoms import Atom, Dnf
-from ._conditions import Conditions, Model
+from ._atoms import Dnf, dnf_text
+from ._conditions import Conditions, GaveUp, Model
 
 
 class Selection:
-    """A clause whose premises and conclusions can be switched on and off without rebuilding.
-
-    The formulas are handed over as text: the solver's own parser reads hundreds of them in the
-    time that its Python interface needs for a few.
-    """
+    """A clause whose premises and conclusions can be switched on and off without rebuilding."""
 
     def __init__(
         self,
         conditions: Conditions,
         clause: int,
-        given: Sequence[Dnf],
         premises: Sequence[Dnf],
         conclusions: Sequence[Dnf],
     ):
@@ -32,9 +26,9 @@ class Selection:
         self._on = [z3.Bool(f"on!{i}", context) for i in range(len(premises))]
         self._broken = [z3.Bool(f"broken!{i}", context) for i in range(len(conclusions))]
         self._off = [z3.Not(flag) for flag in self._broken]
-        self._solver = conditions.open(clause, given, [])
+        self._solver = conditions.open(clause, [], [])
         source, target = conditions.names_of(clause)
-        lines = [f"(declare-const {symbol(name)} Int)" for name in {*source, *target}]
+        lines: list[str] = []
         for kind, formulas in (("on", premises), ("broken", conclusions)):
             lines += [f"(declare-const {kind}!{i} Bool)" for i in range(len(formulas))]
         for i, dnf in enumerate(premises):
@@ -44,7 +38,7 @@ class Selection:
         if conclusions:
             some = " ".join(f"broken!{i}" for i in range(len(conclusions)))
             lines.append(f"(assert (or {some}))")
-        self._solver.add(z3.parse_smt2_string("\n".join(lines), ctx=context))
+        conditions.add_text(self._solver, [*source, *target], lines)
 
     def violation(self, premises: Sequence[bool], conclusions: Sequence[bool]) -> Model | None:
         """A model in which the switched-on premises hold and a switched-on conclusion fails."""
@@ -54,28 +48,15 @@ class Selection:
             return None
         return self._conditions.model(self._solver, self._clause)
 
+    def core(self, conclusion: int | None) -> list[int]:
+        """Numbers of premises that suffice for a conclusion (None: to exclude the failure)."""
+        assumed = list(self._on)
+        if conclusion is not None:
+            assumed.append(self._broken[conclusion])
+        if self._conditions.check(self._solver, *assumed) != "unsat":
+            raise GaveUp("a condition that held does not hold any more")
+        used = {str(flag) for flag in self._solver.unsat_core()}
+        return [number for number, flag in enumerate(self._on) if str(flag) in used]
+
     def close(self) -> None:
         self._solver.pop()
-
-
-def dnf_text(dnf: Dnf, names: Sequence[str]) -> str:
-    """A formula in SMT-LIB over these names."""
-    cubes = []
-    for cube in dnf:
-        atoms = [_atom_text(atom, names) for atom in cube]
-        cubes.append(atoms[0] if len(atoms) == 1 else f"(and true {' '.join(atoms)})")
-    return cubes[0] if len(cubes) == 1 else f"(or false {' '.join(cubes)})"
-
-
-def _atom_text(atom: Atom, names: Sequence[str]) -> str:
-    parts = [
-        symbol(n) if c == 1 else f"(* {numeral(c)} {symbol(n)})"
-        for c, n in zip(atom.vector, names, strict=True)
-        if c
-    ]
-    total = parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
-    if atom.modulus:
-        total = f"(mod {total} {atom.modulus})"
-    if atom.relation == 2:
-        return f"(not (= {total} {numeral(atom.constant)}))"
-    return f"({'<=' if atom.relation == 0 else '='} {total} {numeral(atom.constant)})"
