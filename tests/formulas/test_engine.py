@@ -175,8 +175,9 @@ def test_stationary_law_of_a_staged_chain_matches_enumeration():
 def _tiny_task() -> Task:
     holds = np.array([[1, 0, 1, 0, 1], [1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 1, 1]], bool)
     # The first and the last example are the same bits with both labels, so no formula is perfect.
-    holds = np.concatenate([holds, holds[:, :1]], axis=1)
-    labels = pack([True, False, True, True, False, False])
+    # They stand 64 bits later: two words, as in the other tests, spare compiling for one.
+    holds = np.concatenate([holds, np.zeros((4, 59), bool), holds[:, :1]], axis=1)
+    labels = pack([True, False, True, True, False] + [False] * 60)
     ring = np.array([[1, 3], [2, 0], [3, 1], [0, 2]], dtype=np.int32)
     return Task(np.ascontiguousarray(pack(holds).T), labels, prior=[1, 2, 3, 1.5], neighbours=ring)
 
@@ -187,8 +188,8 @@ def _restart_matrix(task: Task):
 
 
 def _gibbs_matrix(task: Task, stage: Stage):
-    holds = unpack(np.ascontiguousarray(task.truth().T), 6)
-    labels = unpack(task.label_words(), 6)
+    holds = unpack(np.ascontiguousarray(task.truth().T), 65)
+    labels = unpack(task.label_words(), 65)
     if stage.cost == "full":
         costs = (holds != labels).sum(axis=1)
     else:

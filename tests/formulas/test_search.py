@@ -28,7 +28,7 @@ from doeblin.formulas import (
 )
 from doeblin.schedules import Schedule, certify
 
-BOX = np.array(list(itertools.product(range(-2, 4), repeat=3)))
+BOX = np.array(list(itertools.product(range(-2, 3), repeat=3)))
 PAPER = Formula.parse("x1 != 0 or x2 == x3")
 
 
@@ -38,8 +38,8 @@ def labelled(formula: Formula, points=BOX, **options) -> Examples:
 
 def unsolvable() -> Examples:
     rng = np.random.default_rng(0)
-    points = rng.integers(-50, 50, (200, 2))
-    return Examples(points, rng.random(200) < 0.5)
+    points = rng.integers(-50, 50, (120, 2))
+    return Examples(points, rng.random(120) < 0.5)
 
 
 def test_the_papers_four_examples_are_explained():
@@ -257,7 +257,7 @@ def test_the_restart_curve_of_one_stage_follows_from_runs_without_restarts():
     from doeblin.reproduce._formulas import predicted_steps
 
     rng = np.random.default_rng(0)
-    points = rng.integers(-3, 4, (60, 3))
+    points = rng.integers(-3, 4, (100, 3))
     target = Formula.parse("(x <= 0 and y + z <= 1) or x >= y + z")
     data = labelled(target, points)
     space = Space.grid()

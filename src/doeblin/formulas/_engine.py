@@ -153,7 +153,7 @@ class Chain:
     @property
     def trace(self) -> list[tuple[int, int, int]]:
         """`(step, cost, tour)` of every improvement; the first thousand or so."""
-        return [(int(a), int(b), int(c)) for a, b, c in self._trace[: self._control[-1]]]
+        return [(int(a), int(b), int(c)) for a, b, c in self._trace[: self._control[state.TRACED]]]
 
     def run(
         self,

@@ -21,6 +21,8 @@ _TEMPLATES = (
 # do less.
 _MOVES, _METROPOLIS_STEPS = 100, 20_000
 _ENDLESS = 1 << 60
+# A leg waits for a restart for at most this many times its own length.
+_PATIENCE = 4
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,14 @@ def run_leg(
 ) -> Outcome:
     """Runs a leg for at most so many steps or seconds, whichever ends it first.
 
-    With `to_restart` it goes on to the next restart, within the leg's budget.
+    With `to_restart` it goes on to the next restart if one comes before long.
     """
     ready = prepared(problem)
     chain = _chain(ready, leg)
     before, tours, cost = chain.steps, chain.tours, chain.cost
     traced = len(chain.trace) if leg.snapshot is not None else 0
     steps = leg.budget if max_steps is None else min(leg.budget, max_steps)
-    overtime = leg.budget - steps if to_restart else 0
+    overtime = min(leg.budget - steps, _PATIENCE * steps) if to_restart else 0
     chain.run(max_steps=steps, seconds=seconds, should_stop=should_stop, overtime=overtime)
     taken = chain.steps - before
     left = max(0, leg.budget - taken)

@@ -23,8 +23,9 @@ def race(
 ) -> Reason:
     """Runs chains leg by leg on the executor until one solves the problem or a limit is reached.
 
-    A leg ends at a restart, where nothing is lost by stopping; a chain that has lost is simply not
-    sent on. So no shared memory is needed, and the executor may be on other machines.
+    A leg ends at a restart, where nothing is lost by stopping, unless none comes for long; a chain
+    that has lost is simply not sent on. So no shared memory is needed, and the executor may be on
+    other machines.
     """
     chains = chains if chains is not None else _workers(executor)
     if chains < 1:

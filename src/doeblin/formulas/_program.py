@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._errors import InputError
 from . import _state as state
 from ._stages import Method, Stage, longest_useful
 
@@ -57,7 +58,6 @@ def compiled(method: Method, most_cost: int) -> Program:
     heat: list[NDArray[np.uint32]] = []
     for z, stage in enumerate(stages):
         boltzmann = np.ones(1)
-        floor = 1.0
         if stage is not None:
             gibbs, simplified = stage.move == "gibbs", stage.cost == "simplified"
             kinds[z] = (state.GIBBS if gibbs else state.METROPOLIS), simplified
@@ -66,6 +66,8 @@ def compiled(method: Method, most_cost: int) -> Program:
             largest = most_cost
             if simplified:
                 largest *= stage.false_positive + stage.false_negative
+                if largest >= state.IMPOSSIBLE:
+                    raise InputError("the penalties times the examples' weights are too large")
             floor = 0.5 / _HEAT_SCALE if gibbs else 0.5 / _ACCEPT_SCALE
             length = longest_useful(stage.beta, floor, largest)
             with np.errstate(invalid="ignore"):

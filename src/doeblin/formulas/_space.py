@@ -188,20 +188,35 @@ def neighbours(atoms: AtomArrays) -> NDArray[np.int32]:
 
     Padding makes proposals symmetric: every pair of neighbours is proposed with the same chance.
     """
-    entries = np.column_stack([atoms.directions[atoms.direction], atoms.constant]).astype(object)
-    fixed = np.column_stack([atoms.relation, atoms.modulus]).astype(object)
-    found: list[list[int]] = [[] for _ in range(len(atoms))]
-    for e in range(entries.shape[1]):
-        groups: dict[tuple, list[int]] = {}
-        for k, row in enumerate(np.column_stack([np.delete(entries, e, axis=1), fixed])):
-            groups.setdefault(tuple(row), []).append(k)
-        for group in groups.values():
-            for k in group:
-                found[k].extend(other for other in group if other != k)
-    degree = max(1, max(map(len, found)))
-    table = np.repeat(np.arange(len(atoms), dtype=np.int32)[:, None], degree, axis=1)
-    for k, others in enumerate(found):
-        table[k, : len(others)] = others
+    count = len(atoms)
+    rows = np.column_stack(
+        [atoms.directions[atoms.direction], atoms.constant, atoms.relation, atoms.modulus]
+    )
+    multipliers = np.random.default_rng(0).integers(1, 2**63, rows.shape[1]).astype(np.uint64)
+    hashed = rows.astype(np.uint64) * multipliers
+    keys = hashed.sum(axis=1, dtype=np.uint64)
+    pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    for entry in range(rows.shape[1] - 2):
+        # Sorting by a hash of the other entries brings atoms that share them together; whether
+        # they do is then checked entry by entry.
+        order = np.argsort(keys - hashed[:, entry], kind="stable")
+        others = np.delete(rows, entry, axis=1)[order]
+        begins = np.append(True, (others[1:] != others[:-1]).any(axis=1))
+        starts = np.flatnonzero(begins)
+        group = np.cumsum(begins) - 1
+        start, size = starts[group], np.diff(np.append(starts, count))[group]
+        place = np.arange(count) - start
+        for shift in range(1, int(size.max())):
+            many = size > shift
+            other = order[(start + (place + shift) % size)[many]]
+            pairs.append((order[many], other))
+    atom = np.concatenate([k for k, _ in pairs]) if pairs else np.empty(0, dtype=np.int64)
+    other = np.concatenate([o for _, o in pairs]) if pairs else atom
+    degrees = np.bincount(atom, minlength=count)
+    table = np.repeat(np.arange(count, dtype=np.int32)[:, None], max(1, degrees.max()), axis=1)
+    order = np.argsort(atom, kind="stable")
+    column = np.arange(len(atom)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+    table[atom[order], column] = other[order]
     return table
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ._bits import njit, popcount
 
 RESTART, METROPOLIS, GIBBS = 0, 1, 2
-FULL, SIMPLIFIED = 0, 1
+SIMPLIFIED = 1
 # Positions in the `control` array that carries a chain from one call to the next.
 STAGE, LEFT, STEPS, TOURS, COST, BEST, TRACED, CONTROL_SIZE = 0, 1, 2, 3, 4, 5, 6, 7
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from ..formulas import Chain, Method, focused_gibbs, one_stage, two_stage, zero_stage
+from ..formulas import Chain, Method, Task, focused_gibbs, one_stage, two_stage, zero_stage
 from ..formulas._problem import Problem, prepared
 from ..schedules import Schedule
 from ._formula_instances import FAMILIES, Family, Instance
@@ -148,9 +148,10 @@ def measured_row(
     limit: int,
     seed: int,
 ) -> Row:
+    tasks = [_task(instance, method) for instance in instances]
     seconds, steps, solved = np.empty(runs), np.empty(runs), 0
     for k in range(runs):
-        chain = _chain(instances[k % len(instances)], method, [seed, k])
+        chain = Chain(tasks[k % len(tasks)], method, family.template, seed=_seed(seed, k))
         began = time.process_time()
         solved += chain.run(max_steps=limit)
         seconds[k] = time.process_time() - began
@@ -169,13 +170,15 @@ def measured_row(
     )
 
 
-def _chain(instance: Instance, method: Method, seed: Sequence[int]) -> Chain:
+def _task(instance: Instance, method: Method) -> Task:
     task = prepared(Problem(instance.examples, instance.space, method)).task
-    number = int(np.random.SeedSequence(list(seed)).generate_state(1, np.uint64)[0])
-    chain = Chain(task, method, instance.template, seed=number)
     # Compiling and loading are paid once in a process's life and are no part of a run.
     Chain(task, method, instance.template, seed=0).run(max_steps=2)
-    return chain
+    return task
+
+
+def _seed(*parts: int) -> int:
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0])
 
 
 def predicted_steps(steps: ArrayLike, epsilon: float) -> tuple[float, float]:
@@ -228,9 +231,10 @@ def _all_steps(
     instance: Instance, method: Method, runs: int, max_steps: int, seed: int
 ) -> tuple[NDArray[np.float64], float]:
     """The steps of every run, and the share of runs that were solved."""
+    task = _task(instance, method)
     steps, solved = np.empty(runs), 0
     for k in range(runs):
-        chain = _chain(instance, method, [seed, k])
+        chain = Chain(task, method, instance.template, seed=_seed(seed, k))
         solved += chain.run(max_steps=max_steps)
         steps[k] = chain.steps
     return steps, solved / runs
