@@ -87,18 +87,21 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
 
 def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     from ..programs import read_program
+    from ..programs import verify as prove
     from ..programs._batch import GRACE, prepare_process
+    from ..programs.learner import compiling
 
     prepare_process()
     cancel = threading.Event()
     box: list[Any] = []
+    deadline = time.monotonic() + settings["timeout"]
 
     def work() -> None:
-        from ..programs import verify as prove
-
         try:
+            before = time.monotonic()
             program = read_program(path, ints=options["ints"])
-            box.append((program, prove(program, cancel=cancel, **settings)))
+            spent = time.monotonic() - before
+            box.append((program, prove(program, cancel=cancel, spent=spent, **settings)))
         except BaseException as error:  # handed to the main thread
             box.append(error)
 
@@ -106,12 +109,11 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     # its stack is large, for programs that nest deeply.
     threading.stack_size(512 * 1024 * 1024)
     thread = threading.Thread(target=work, daemon=True)
-    threading_start = time.monotonic()
     thread.start()
     try:
         while thread.is_alive():
             thread.join(0.02)
-            if time.monotonic() - threading_start > settings["timeout"] + GRACE + 1.5:
+            if time.monotonic() > deadline + GRACE and not compiling():
                 _give_up(path, settings, options)
     except KeyboardInterrupt:
         cancel.set()

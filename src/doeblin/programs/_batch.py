@@ -53,7 +53,9 @@ def verify_file(path: Path, options: dict[str, Any], ints: Any, **more: Any) -> 
     """Read and verify one file."""
     from ._verify import verify
 
-    return verify(read_program(path, ints=ints), **options, **more)
+    before = time.monotonic()
+    program = read_program(path, ints=ints)
+    return verify(program, spent=time.monotonic() - before, **options, **more)
 
 
 @dataclass
@@ -68,8 +70,11 @@ class _Worker:
 def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     prepare_process()
-    from . import _verify  # noqa: F401  (load everything before the first clock starts)
+    from ._verify import search_method
+    from .learner._search import compiled
 
+    if options["method"] != "spacer":
+        compiled(search_method(options["method"]))  # before the first clock starts
     pipe.send_bytes(b"ready")
     while True:
         try:

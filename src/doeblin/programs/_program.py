@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -34,11 +35,20 @@ class Program:
 
     @cached_property
     def system(self) -> System:
+        return self.make_system(lambda: None)
+
+    def make_system(self, tick: Callable[[], None]) -> System:
+        """The clauses, made anew; `tick` is called often and may raise to stop the work."""
         if self.given is not None:
             return self.given
         if self.graph is None:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
-        return system_of(self.graph, self.file)
+        return system_of(self.graph, self.file, tick)
+
+    def prepare(self, tick: Callable[[], None]) -> None:
+        """Make what `system` gives, unless it is there already."""
+        if "system" not in self.__dict__:
+            self.__dict__["system"] = self.make_system(tick)
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

@@ -6,11 +6,11 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
 
 import z3
 
 from .._errors import InputError
-from ..formulas._stages import Method, focused_gibbs, one_stage, two_stage, zero_stage
 from ._hints import parse_hints
 from ._program import Ints, Program, read_program
 from ._spacer import spacer
@@ -39,12 +39,17 @@ from .proof import (
 )
 from .terms import Term, conj
 
+if TYPE_CHECKING:
+    from ..formulas._stages import Method
+
 Event = Callable[[str, str], None]
 METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
 
 
 def search_method(name: str) -> Method:
     """The chain that a method's name stands for; rates as measured best for proofs."""
+    from ..formulas._stages import focused_gibbs, one_stage, two_stage, zero_stage
+
     if name in ("default", "portfolio"):
         return focused_gibbs(beta=1.5, focus=0.7, epsilon=0.01)
     if name == "two-stage":
@@ -66,12 +71,14 @@ def verify(
     ints: Ints | None = None,
     on_event: Event | None = None,
     cancel: threading.Event | None = None,
+    spent: float = 0.0,
 ) -> Verdict:
     """Prove or refute a program within `timeout` seconds.
 
     SAFE is said only after a fresh solver confirmed every condition of the invariants on the
     program; UNSAFE only after the failure was replayed. `cancel` may be set from another thread;
-    the verdict is then UNKNOWN within a tenth of a second. May be called from several threads.
+    the verdict is then UNKNOWN within a tenth of a second. `spent` seconds of the limit are used
+    already, e.g. by reading the file. May be called from several threads.
 
     >>> from doeblin.programs import parse_program, verify
     >>> program = parse_program("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
@@ -84,7 +91,7 @@ def verify(
         raise InputError(f"the time limit must be positive, got {timeout}")
     if not isinstance(program, Program):
         program = read_program(program, ints=ints or "math")
-    with Clock(timeout, cancel) as clock:
+    with Clock(timeout, cancel, spent=spent) as clock:
         attempt = _Attempt(program, clock, method, seed, on_event or (lambda kind, text: None))
         return attempt.run(hints)
 
@@ -126,8 +133,8 @@ class _Attempt:
         return reason
 
     def _decide(self, hints: Sequence[str]) -> Verdict:
+        self.program.prepare(self.clock.tick)
         system = self.program.system
-        self.clock.tick()
         if not any(clause.target is None for clause in system.clauses):
             return self._safe([_true() for _ in system.cuts], "no failure is reachable at all")
         if self.method == "spacer":
@@ -164,7 +171,7 @@ class _Attempt:
         learner = Learner(
             system,
             clock,
-            search_method(self.method),
+            lambda: search_method(self.method),
             random.Random(self.seed),
             graph=program.graph,
             interpreter=program.interpreter,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..terms import variables
 from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump
 
 
-def slice_graph(graph: Graph) -> tuple[Graph, list[frozenset[str]]]:
+def slice_graph(
+    graph: Graph, tick: Callable[[], None] = lambda: None
+) -> tuple[Graph, list[frozenset[str]]]:
     """The part that can decide the property, and the variables that matter at each block's start.
 
     Blocks keep their numbers. Removed: blocks from which no failure can be reached, and
@@ -36,7 +40,7 @@ def slice_graph(graph: Graph) -> tuple[Graph, list[frozenset[str]]]:
             yes, no = (stop if side < 0 else side for side in (block.end.yes, block.end.no))
             block.end = Branch(block.end.condition, yes, no, block.end.place)
     sliced = Graph(blocks, graph.variables, graph.loops)
-    live = _liveness(sliced)
+    live = _liveness(sliced, tick)
     for index, block in enumerate(blocks):
         block.statements = _useful(sliced, live, index)
     return sliced, live
@@ -78,7 +82,7 @@ def _after(graph: Graph, live: list[frozenset[str]], index: int) -> set[str]:
     return found
 
 
-def _liveness(graph: Graph) -> list[frozenset[str]]:
+def _liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
     live: list[frozenset[str]] = [frozenset()] * len(graph.blocks)
     order = [index for index in reversed(forward_order(graph)[0])]
     reads = {
@@ -92,7 +96,9 @@ def _liveness(graph: Graph) -> list[frozenset[str]]:
     changed = True
     while changed:
         changed = False
-        for index in order:
+        for position, index in enumerate(order):
+            if position % 64 == 0:
+                tick()
             now = _after(graph, live, index)
             for statement in reversed(graph.blocks[index].statements):
                 if isinstance(statement, Assume):

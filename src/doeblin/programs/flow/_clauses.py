@@ -30,7 +30,7 @@ class _State:
 
 def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) -> System:
     """The clauses of a graph, over the variables that matter at each loop head."""
-    sliced, live = slice_graph(graph)
+    sliced, live = slice_graph(graph, tick)
     order, heads = forward_order(sliced)
     cuts, number = [], {}
     for block in order:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ...formulas._stages import Method
 from ..flow import Graph, Interpreter, System
 from ..proof import Atom, Clock, Conditions, Dnf, GaveUp
 from ._data import Data
 from ._harvest import dnf_of, harvest
 from ._lemmas import candidates, good_points, guarded, prove
-from ._search import Round
 from ._seed import add_models, run_program, walk
 from ._space import Space
 from ._teacher import Teacher
+
+if TYPE_CHECKING:
+    from ...formulas._stages import Method
 
 TEMPLATES = (
     (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
@@ -40,7 +42,8 @@ class Learner:
 
     system: System
     clock: Clock
-    method: Method
+    method: Callable[[], Method]
+    """Made when first needed: many programs are decided without loading the search."""
     rng: random.Random
     graph: Graph | None = None
     interpreter: Interpreter | None = None
@@ -130,6 +133,14 @@ class Learner:
             run_program(
                 self.interpreter, self.system, self.data, self.rng, self._constants, first=first
             )
+
+    def _compile(self, method: Method) -> None:
+        """Load the engine; compiling it the first time is not the program's fault."""
+        from ._search import compiled
+
+        before = self.clock.seconds
+        if compiled(method) > 1.0:
+            self.clock.excuse(self.clock.seconds - before)
 
     def _more_runs(self) -> None:
         """A longer random run now and then, for failures that are deep."""
@@ -230,6 +241,10 @@ class Learner:
         self, first: list[Dnf] | None, *, seconds: float | None = None
     ) -> list[list[Dnf]] | None:
         """The randomised search over growing templates; None when its own time is over."""
+        from ._search import Round
+
+        method = self.method()
+        self._compile(method)
         until = self.clock.seconds + seconds if seconds is not None else None
         rng, clock, data = self.rng, self.clock, self.data
         templates = list(TEMPLATES)
@@ -238,7 +253,7 @@ class Learner:
             templates.insert(7, (max(len(dnf) for dnf in first), widest + 2))
         level, slice_, failures, same, previous = 0, _SLICE, 0, 0, 0
         last: list[Dnf] | None = None
-        metropolis = any(stage.move == "metropolis" for stage in self.method.stages)
+        metropolis = any(stage.move == "metropolis" for stage in method.stages)
         while until is None or clock.seconds < until:
             clock.tick()
             self.aside()
@@ -277,7 +292,7 @@ class Learner:
                     start = round_.start_from(last, shape)
                 before = clock.seconds
                 candidate, steps = round_.learn(
-                    self.method, (n, m), slice_ * (1 + 0.3 * level), clock, start
+                    method, (n, m), slice_ * (1 + 0.3 * level), clock, start
                 )
                 self.progress.steps += steps
                 self.progress.search_seconds += clock.seconds - before
@@ -294,7 +309,7 @@ class Learner:
             if same > 30 and level < len(templates) - 1:
                 level, same = level + 1, 0
             if self.teacher.accepts(last):
-                self.progress.by = self.method.name
+                self.progress.by = method.name
                 found = [
                     [*lemmas, dnf] for lemmas, dnf in zip(self.teacher.lemmas, last, strict=True)
                 ]

@@ -8,6 +8,7 @@ point is its invariant.
 from __future__ import annotations
 
 import random
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,36 @@ from ...formulas._engine import Chain, Task
 from ...formulas._stages import Method
 from ...formulas._tables import classes, slots_for, truth_table
 from ..proof import Atom, Clock, Dnf
+from ._compiling import COMPILING
 from ._data import Data
 from ._space import TOP, Pool, Space
 
 _MOST_PAIRS = 1280
 _MOST_LABELLED = 2048
+
+
+_COMPILED: dict[Method, float] = {}
+
+
+def compiled(method: Method) -> float:
+    """Make sure that the engine's kernels for a method are compiled; the seconds it took."""
+    if method not in _COMPILED:
+        COMPILING.set()
+        try:
+            _COMPILED[method] = _compile(method)
+        finally:
+            COMPILING.clear()
+        return _COMPILED[method]
+    return 0.0
+
+
+def _compile(method: Method) -> float:
+    before = time.perf_counter()
+    table = np.array([[1, 2]], dtype=np.uint64)
+    neighbours = np.zeros((2, 1), dtype=np.int32)
+    task = Task(table, np.array([1], dtype=np.uint64), neighbours=neighbours)
+    Chain(task, method, (1, 1), seed=0).run(max_steps=10)
+    return time.perf_counter() - before
 
 
 class Candidate(NamedTuple):

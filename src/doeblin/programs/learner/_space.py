@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...formulas._tables import AtomArrays
 from ..flow import Cut
 from ..proof import EQ, LE, NE, Atom
 from ._harvest import Suggestions, vector_of
+
+if TYPE_CHECKING:
+    from ...formulas._tables import AtomArrays
 
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
 
@@ -126,6 +128,8 @@ class Space:
         parity: bool,
     ) -> Pool:
         """Atoms for one round over the examples `points`; `good` are row numbers."""
+        from ...formulas._tables import AtomArrays
+
         singles: list[tuple[Atom, float]] = list(self.suggested)
         if len(good):
             singles += [(atom, 4.0) for atom in self.equalities(points[good])]

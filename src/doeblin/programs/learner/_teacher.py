@@ -130,6 +130,19 @@ class Teacher:
                 shorter = [*formulas[:cut], rest, *formulas[cut + 1 :]]
                 if rest and self.inductive(fresh, [[dnf] for dnf in shorter]):
                     formulas = shorter
+            for number in range(len(formulas[cut])):
+                formulas = self._fewer_atoms(fresh, formulas, cut, number)
+        return formulas
+
+    def _fewer_atoms(
+        self, fresh: Conditions, formulas: list[Dnf], cut: int, number: int
+    ) -> list[Dnf]:
+        for atom in formulas[cut][number]:
+            cubes = list(formulas[cut])
+            cubes[number] = tuple(other for other in cubes[number] if other != atom)
+            shorter = [*formulas[:cut], tuple(cubes), *formulas[cut + 1 :]]
+            if cubes[number] and self.inductive(fresh, [[dnf] for dnf in shorter]):
+                formulas = shorter
         return formulas
 
     def _shorter(self, fresh: Conditions, formulas: list[list[Dnf]]) -> list[list[Dnf]]:

@@ -17,9 +17,11 @@ class Clock:
     """A deadline and a cancel flag. As a context manager it watches registered solver contexts
     and interrupts them when time is up, so that no query outlives the limit."""
 
-    def __init__(self, seconds: float, cancel: threading.Event | None = None):
+    def __init__(
+        self, seconds: float, cancel: threading.Event | None = None, *, spent: float = 0.0
+    ):
         self.limit = seconds
-        self._start = time.monotonic()
+        self._start = time.monotonic() - spent
         self._cancel = cancel or threading.Event()
         self._closed = threading.Event()
         self._contexts: list[z3.Context] = []
@@ -40,6 +42,10 @@ class Clock:
         made = z3.Context()
         self._contexts.append(made)
         return made
+
+    def excuse(self, seconds: float) -> None:
+        """Time that does not count, such as the first compilation of the search engine."""
+        self.limit += seconds
 
     @property
     def seconds(self) -> float:

@@ -42,8 +42,9 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
 
 def recheck(system: System, invariants: Sequence[Term], clock: Clock) -> str | None:
     """None when every obligation is confirmed, else the one that is not, with the reason."""
+    context = clock.context()
     for obligation in obligations(system, invariants):
-        context = clock.context()
+        clock.tick()
         solver = z3.Solver(ctx=context)
         solver.add(Translator(context)(obligation.formula))
         solver.set("timeout", max(1, int(1000 * clock.left)))

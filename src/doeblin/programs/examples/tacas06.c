@@ -1,0 +1,15 @@
+/* The paper's "tacas06": two counters go down together.
+   An invariant: i - j == x - y. */
+extern int unknown(void);
+
+int main(void) {
+  int i = unknown(), j = unknown();
+  int x = i, y = j;
+  while (x != 0) {
+    x--;
+    y--;
+  }
+  if (i == j)
+    assert(y == 0);
+  return 0;
+}
