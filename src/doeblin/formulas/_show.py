@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .._errors import InputError
@@ -21,7 +22,7 @@ class _Comparison(NamedTuple):
 
 
 def people(formula: Formula) -> str:
-    return _disjunction(formula, " or ", " and ")
+    return _joined(formula, _people_atom, " or ", " and ", "True", "False")
 
 
 def python(formula: Formula, name: str) -> str:
@@ -32,16 +33,7 @@ def python(formula: Formula, name: str) -> str:
 
 
 def latex(formula: Formula) -> str:
-    if not formula.disjuncts:
-        return r"\bot"
-    if formula.disjuncts == ((),):
-        return r"\top"
-    disjuncts = []
-    for disjunct in _sorted(formula):
-        text = r" \land ".join(_latex_atom(atom, formula.variables) for atom in disjunct)
-        several = len(disjunct) > 1 and len(formula.disjuncts) > 1
-        disjuncts.append(f"({text})" if several else text)
-    return r" \lor ".join(disjuncts)
+    return _joined(formula, _latex_atom, r" \lor ", r" \land ", r"\top", r"\bot")
 
 
 def smtlib(formula: Formula, name: str) -> str:
@@ -54,17 +46,21 @@ def smtlib(formula: Formula, name: str) -> str:
     return f"(define-fun {_symbol(name)} ({parameters}) Bool {body})"
 
 
-def _disjunction(formula: Formula, or_: str, and_: str) -> str:
-    if not formula.disjuncts:
-        return "False"
-    if formula.disjuncts == ((),):
-        return "True"
+def _joined(
+    formula: Formula,
+    shown: Callable[[Atom, tuple[str, ...]], str],
+    or_: str,
+    and_: str,
+    true: str,
+    false: str,
+) -> str:
+    """Atoms joined to disjuncts, in parentheses where several atoms meet several disjuncts."""
     disjuncts = []
     for disjunct in _sorted(formula):
-        text = and_.join(_people_atom(atom, formula.variables) for atom in disjunct)
+        text = and_.join(shown(atom, formula.variables) for atom in disjunct) or true
         several = len(disjunct) > 1 and len(formula.disjuncts) > 1
         disjuncts.append(f"({text})" if several else text)
-    return or_.join(disjuncts)
+    return or_.join(disjuncts) or false
 
 
 def _sorted(formula: Formula) -> list[list[Atom]]:
