@@ -120,6 +120,8 @@ class Expressions(Emitter):
             node = c_ast.UnaryOp(node.op[1:], node.expr, node.coord)
         if isinstance(node, c_ast.Cast) and _is_void(node.to_type):
             node = node.expr
+        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
+            return  # its operand is not evaluated
         if isinstance(node, c_ast.ExprList):
             for item in node.exprs:
                 self.effects(item)

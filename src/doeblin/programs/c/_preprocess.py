@@ -87,9 +87,9 @@ def tokenize(text: str, file: str, *, first: bool = True) -> list[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         place = Place(file, line, position - start + 1)
+        if match is not None and match.lastgroup == "mark" and text.startswith("/*", position):
+            raise InputError("this comment does not end; add '*/'", place=place)
         if match is None:
-            if text.startswith("/*", position):
-                raise InputError("this comment does not end; add '*/'", place=place)
             what = "text without a closing quote" if text[position] in "\"'" else "character"
             raise InputError(f"{what} that C does not know: {text[position]!r}", place=place)
         kind, found = match.lastgroup or "", match.group()

@@ -1,0 +1,15 @@
+"""Random programs against brute force. Nightly: `python tests/programs/program_fuzz.py`."""
+
+import pytest
+
+from .program_fuzz import disagreement
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_verdicts_agree_with_brute_force(block):
+    decided = 0
+    for seed in range(20 * block, 20 * block + 20):
+        problem, verdict = disagreement(seed, timeout=1.0)
+        assert problem is None, f"seed {seed}: {problem}"
+        decided += verdict != "UNKNOWN"
+    assert decided >= 12

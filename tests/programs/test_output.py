@@ -1,0 +1,275 @@
+"""Proofs and failures as other tools read them."""
+
+import shutil
+import subprocess
+
+import cvc5
+import jsonschema
+import pytest
+import yaml
+import z3
+
+from doeblin._errors import InputError
+from doeblin.programs import parse_program, verify
+from doeblin.programs.examples import PAPER, example
+from doeblin.programs.output import acsl, certificate, check_certificate, driver, trace, witness
+
+COMPILER = shutil.which("cc")
+LOCATION = {
+    "type": "object",
+    "required": ["file_name", "line"],
+    "properties": {
+        "file_name": {"type": "string"},
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
+        "function": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+METADATA = {
+    "type": "object",
+    "required": ["format_version", "uuid", "creation_time", "producer", "task"],
+    "properties": {
+        "format_version": {"const": "2.0"},
+        "uuid": {"type": "string", "pattern": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"},
+        "creation_time": {
+            "type": "string",
+            "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$",
+        },
+        "producer": {
+            "type": "object",
+            "required": ["name", "version"],
+            "properties": {"name": {"type": "string"}, "version": {"type": "string"}},
+        },
+        "task": {
+            "type": "object",
+            "required": [
+                "input_files", "input_file_hashes", "specification", "data_model", "language",
+            ],
+            "properties": {
+                "input_files": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                "input_file_hashes": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                },
+                "specification": {"type": "string"},
+                "data_model": {"enum": ["ILP32", "LP64"]},
+                "language": {"const": "C"},
+            },
+        },
+    },
+}  # fmt: skip
+INVARIANT = {
+    "type": "object",
+    "required": ["invariant"],
+    "properties": {
+        "invariant": {
+            "type": "object",
+            "required": ["type", "location", "value", "format"],
+            "properties": {
+                "type": {"enum": ["loop_invariant", "location_invariant"]},
+                "location": LOCATION,
+                "value": {"type": "string"},
+                "format": {"const": "c_expression"},
+            },
+            "additionalProperties": False,
+        }
+    },
+}
+WAYPOINT = {
+    "type": "object",
+    "required": ["type", "action", "location"],
+    "properties": {
+        "type": {
+            "enum": ["assumption", "target", "function_enter", "function_return", "branching"]
+        },
+        "action": {"enum": ["follow", "avoid"]},
+        "location": LOCATION,
+        "constraint": {
+            "type": "object",
+            "required": ["value"],
+            "properties": {"value": {"type": "string"}, "format": {"type": "string"}},
+        },
+    },
+    "additionalProperties": False,
+}
+SEGMENT = {
+    "type": "object",
+    "required": ["segment"],
+    "properties": {
+        "segment": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["waypoint"],
+                "properties": {"waypoint": WAYPOINT},
+            },
+        }
+    },
+}
+
+
+def schema(kind, content):
+    return {
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "required": ["entry_type", "metadata", "content"],
+            "properties": {
+                "entry_type": {"const": kind},
+                "metadata": METADATA,
+                "content": {"type": "array", "items": content},
+            },
+            "additionalProperties": False,
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def proofs():
+    found = {}
+    for name in (*PAPER, "valve"):
+        program = parse_program(example(name), file=f"{name}.c")
+        found[name] = (program, verify(program, timeout=30))
+    return found
+
+
+@pytest.fixture(scope="module")
+def failure():
+    program = parse_program(example("off_by_one"), file="off_by_one.c")
+    return program, verify(program, timeout=30)
+
+
+@pytest.mark.parametrize("name", [*PAPER, "valve"])
+def test_certificates_convince_z3_and_cvc5(proofs, name):
+    program, verdict = proofs[name]
+    text = certificate(program, verdict)
+    conditions = text.count("(check-sat)")
+    assert conditions == len(program.system.clauses)
+    context = z3.Context()
+    assert z3.Z3_eval_smtlib2_string(context.ref(), text).split() == ["unsat"] * conditions
+    assert cvc5_answers(text) == ["unsat"] * conditions
+    assert check_certificate(program, text) is None
+
+
+def cvc5_answers(text):
+    solver = cvc5.Solver()
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "certificate")
+    answers = []
+    while not (command := parser.nextCommand()).isNull():
+        answers.append(command.invoke(solver, parser.getSymbolManager()).strip())
+    return [answer for answer in answers if answer]
+
+
+def test_a_certificate_is_checked_against_the_program(proofs):
+    program, verdict = proofs["fig1"]
+    text = certificate(program, verdict)
+    broken = parse_program(example("fig1").replace("y > 0", "y > 1"))
+    assert "no failure" in (check_certificate(broken, text) or "")
+    with pytest.raises(InputError, match="is this certificate for"):
+        check_certificate(parse_program(example("nested")), text)
+    weakened = text.replace("(define-fun invariant-of-loop0", "(define-fun other")
+    with pytest.raises(InputError, match="no invariant"):
+        check_certificate(program, weakened)
+
+
+@pytest.mark.parametrize("name", [*PAPER, "valve"])
+def test_correctness_witnesses(proofs, name):
+    program, verdict = proofs[name]
+    document = yaml.safe_load(witness(program, verdict))
+    jsonschema.validate(document, schema("invariant_set", INVARIANT))
+    lines = program.text.splitlines()
+    assert document[0]["content"]
+    for entry in document[0]["content"]:
+        place = entry["invariant"]["location"]
+        there = lines[place["line"] - 1][place["column"] - 1 :]
+        assert there.startswith(("while", "for", "again:"))
+
+
+@pytest.mark.skipif(COMPILER is None, reason="compiles what was written, and there is no compiler")
+@pytest.mark.parametrize("name", PAPER)
+def test_annotations_leave_the_program_valid(proofs, tmp_path, name):
+    program, verdict = proofs[name]
+    text = acsl(program, verdict)
+    assert text.count("loop invariant") == len(verdict.invariants)
+    assert "loop assigns" in text
+    (tmp_path / "a.c").write_text("void assert(int);\n" + text)
+    command = [COMPILER, "-std=gnu11", "-fsyntax-only", "-w", tmp_path / "a.c"]
+    subprocess.run(command, check=True)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="compiles what was written, and there is no compiler")
+@pytest.mark.parametrize("name", PAPER)
+def test_witness_invariants_hold_in_the_compiled_program(proofs, tmp_path, name):
+    """The expressions of the witness, asserted at their loops and run by the machine."""
+    program, verdict = proofs[name]
+    text = program.text.replace("extern int unknown(void);", "")
+    lines = text.splitlines()
+    shift = len(program.text.splitlines()) - len(lines)
+    for entry in yaml.safe_load(witness(program, verdict))[0]["content"]:
+        place = entry["invariant"]["location"]
+        row = place["line"] - 1 - shift
+        line = lines[row]
+        assert line.strip().startswith(("while (", "for ("))
+        check = f"__holds({entry['invariant']['value']})"
+        if line.strip().startswith("while ("):
+            lines[row] = line.replace("while (", f"while ({check} && ", 1)
+        else:
+            lines[row] = line.replace("; ", f"; {check} && ", 1)
+    head = (
+        "#include <stdlib.h>\n#include <assert.h>\nstatic unsigned seed_ = 7;\n"
+        "static int unknown(void) { seed_ = seed_ * 1103515245u + 12345u;"
+        " return (int)(seed_ >> 16) % 23 - 4; }\n"
+        "static int __holds(int c) { if (!c) exit(9); return 1; }\n"
+    )
+    source = tmp_path / "w.c"
+    source.write_text(head + "\n".join(lines) + "\n")
+    binary = tmp_path / "w"
+    subprocess.run([COMPILER, "-w", "-o", binary, source], check=True)
+    assert subprocess.run([binary], timeout=20, check=False).returncode == 0
+
+
+def test_violation_witness_and_trace(failure):
+    program, verdict = failure
+    document = yaml.safe_load(witness(program, verdict))
+    jsonschema.validate(document, schema("violation_sequence", SEGMENT))
+    assert document[0]["content"][-1]["segment"][0]["waypoint"]["type"] == "target"
+    lines = trace(program, verdict)
+    assert "assert(used < capacity);" in lines[-1] and lines[-1].endswith("assertion")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="compiles what was written, and there is no compiler")
+@pytest.mark.parametrize(
+    "text",
+    [
+        example("off_by_one"),
+        "int main(int flag) { int x, y = 2; while (y < 9) { int z; y += z; assume(z > 0); }"
+        " if (flag == 4) assert(x != y); return 0; }",
+        "extern void __VERIFIER_error(void);\nextern unsigned int __VERIFIER_nondet_uint();\n"
+        "void __VERIFIER_assert(int cond) { if (!(cond)) { ERROR: __VERIFIER_error(); } return; }\n"
+        "int main() { unsigned int n = __VERIFIER_nondet_uint(), i = 0; while (i < n) i += 3;"
+        " __VERIFIER_assert(i != 9); }",
+        "void __VERIFIER_assert(int cond) { if (!cond) { ERROR: goto ERROR; } }\n"
+        'extern int level;\n#include "missing.h"\n'
+        "int main() { __VERIFIER_assert(level != 17); return 0; }",
+    ],
+)
+def test_drivers_reproduce_the_failure(tmp_path, text):
+    program = parse_program(text, file="p.c")
+    verdict = verify(program, timeout=30)
+    source = tmp_path / "t.c"
+    source.write_text(driver(program, verdict))
+    binary = tmp_path / "t"
+    subprocess.run([COMPILER, "-std=gnu11", "-w", "-o", binary, source], check=True)
+    answer = subprocess.run([binary], timeout=20, check=False, capture_output=True, text=True)
+    assert answer.returncode == 1 and "violated" in answer.stderr
+
+
+def test_the_wrong_verdict_is_an_error(proofs, failure):
+    with pytest.raises(InputError, match="UNSAFE"):
+        acsl(*failure)
+    with pytest.raises(InputError, match="SAFE"):
+        driver(*proofs["fig1"])

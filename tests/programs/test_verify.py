@@ -1,0 +1,187 @@
+"""The loop: verdicts, methods, seeds, limits, threads."""
+
+import random
+import threading
+import time
+
+import pytest
+
+from doeblin._errors import InputError
+from doeblin.programs import Outcome, parse_program, verify
+from doeblin.programs.examples import PAPER, example, names
+from doeblin.programs.flow import Interpreter
+from doeblin.programs.proof import Clock, recheck
+from doeblin.programs.terms import TRUE, evaluate
+
+UNSAFE = {"off_by_one"}
+HARD = """int main() {
+  int a = unknown(), b = unknown(), c = unknown(), s = 0;
+  while (unknown()) { s = s + a * b - c; a = b * c; b = a + s; c = a * a; }
+  assert(s * s != a * b * 7 + 1111);
+}"""
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("seed", [0, 1])
+def test_examples(name, seed):
+    verdict = verify(parse_program(example(name), file=f"{name}.c"), seed=seed, timeout=30)
+    assert verdict.outcome.value == ("UNSAFE" if name in UNSAFE else "SAFE"), verdict.reason
+
+
+@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("method", ["two-stage", "one-stage", "zero-stage", "portfolio"])
+def test_methods(name, method):
+    verdict = verify(parse_program(example(name)), method=method, timeout=60)
+    assert verdict.outcome is Outcome.SAFE and verdict.method == method, verdict.reason
+
+
+@pytest.mark.parametrize("name", ["fig1", "cegar2", "tacas06"])
+def test_spacer_is_rechecked_like_any_other(name):
+    assert verify(parse_program(example(name)), method="spacer").outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize("name", [*PAPER, "valve"])
+def test_invariants_hold_on_concrete_runs(name):
+    """Every claimed invariant, at every visit of its loop, on random inputs."""
+    program = parse_program(example(name))
+    verdict = verify(program, timeout=30)
+    assert program.graph is not None
+    interpreter = Interpreter(program.graph)
+    by_block = {invariant.block: invariant.formula for invariant in verdict.invariants}
+    rng = random.Random(3)
+    checked = 0
+    for _ in range(40):
+        run = interpreter.run(
+            lambda havoc: max(havoc.low, min(havoc.high, rng.randint(-20, 60))),
+            watch=list(by_block),
+            limit=500,
+        )
+        assert run.outcome != "failed"
+        for block, state in run.visits:
+            values = dict(zip(interpreter.names, state, strict=True))
+            assert evaluate(by_block[block], values)
+            checked += 1
+    assert checked > 40
+
+
+def test_a_wrong_proof_is_refused():
+    program = parse_program(example("cegar2"))
+    with Clock(10) as clock:
+        assert recheck(program.system, [TRUE], clock) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main() { int n = unknown(), i = 0, s = 0; assume(n >= 0);"
+        " while (i < n) { i++; s += 2 * i - 1; } assert(s == n * n); }",
+        "int main() { unsigned x = 0, y = unknown(); while (x < 99) { if (y % 2 == 0) x += 2;"
+        " else x++; } assert(x % 2 == y % 2); }",
+        "int main() { int x = 0; while (x < 268435455) { if (x < 65520) x++; else x += 2; }"
+        " assert(x % 2 == 0); }",
+        "int main() { int f = unknown(), j = 2, k = 0; while (unknown()) { if (f) j += 4;"
+        " else { j += 2; k++; } } if (k != 0) assert(j == 2 * k + 2); }",
+        "int main() { int n = unknown(), i, j, k; for (i = 0; i < n; i++) for (j = i; j < n; j++)"
+        " for (k = j; k < n; k++) assert(k >= i); }",
+    ],
+)
+def test_what_the_search_must_find(text):
+    verdict = verify(parse_program(text), timeout=20)
+    assert verdict.outcome is Outcome.SAFE, verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main() { int i = 0, x = 0; while (i < 60) { i++; if (i % 7 == 3) x += 2; }"
+        " assert(x != 18); }",
+        "int main() { int n = unknown(), i = 0; while (i < n) i++; assert(i < 3); }",
+        "int main() { int x = unknown(), y = unknown(); if (x * 3 + y * 7 == 1234 && x > 100)"
+        " assert(y < 0); }",
+    ],
+)
+def test_failures_are_replayed(text):
+    program = parse_program(text)
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.UNSAFE, verdict.reason
+    assert program.graph is not None
+    values = iter([value for _, value in verdict.inputs])
+    assert Interpreter(program.graph).run(lambda havoc: next(values)).outcome == "failed"
+
+
+def test_hints_are_used_and_checked():
+    text = """int main() { int a = 0, b = 0, c = 0, d = 0, n = unknown();
+      while (n-- > 0) { a += 3; b += 5; c += 7; d = d + a + b - c; }
+      assert(15 * a + 6 * b == 15 * c - 30 * a + 40 * b - 4 * c - 0 * d || a >= 0); }"""
+    verdict = verify(parse_program(text), hints=["7 * a == 3 * c"], timeout=30)
+    assert verdict.outcome is Outcome.SAFE
+    with pytest.raises(InputError, match="fits no loop"):
+        verify(parse_program(text), hints=["zz <= 1"])
+    with pytest.raises(InputError, match="not a C condition"):
+        verify(parse_program(text), hints=["a <="])
+
+
+def test_time_limit():
+    before = time.monotonic()
+    verdict = verify(parse_program(HARD), timeout=1.0)
+    assert verdict.outcome is Outcome.UNKNOWN and "time limit of 1 s" in verdict.reason
+    assert time.monotonic() - before < 2.0 + 10.0  # the engine may be compiled on first use
+    before = time.monotonic()
+    verify(parse_program(HARD), timeout=1.0)
+    assert time.monotonic() - before < 2.0
+
+
+def test_cancellation_is_prompt():
+    cancel = threading.Event()
+    box = []
+    verify(parse_program(HARD), timeout=0.5)  # everything is loaded
+    thread = threading.Thread(
+        target=lambda: box.append(verify(parse_program(HARD), timeout=60, cancel=cancel))
+    )
+    thread.start()
+    time.sleep(1.0)
+    before = time.monotonic()
+    cancel.set()
+    thread.join(10)
+    # A tenth of a second on an idle machine; tests share theirs.
+    assert time.monotonic() - before < 0.5
+    assert box[0].outcome is Outcome.UNKNOWN and box[0].reason == "cancelled"
+
+
+def test_threads_share_a_program():
+    program = parse_program(example("tacas06"))
+    results = []
+    threads = [
+        threading.Thread(target=lambda s=s: results.append(verify(program, seed=s, timeout=60)))
+        for s in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [verdict.outcome for verdict in results] == [Outcome.SAFE] * 4
+
+
+def test_large_programs_end_in_time():
+    count = 1500
+    text = (
+        "int main() {"
+        + "".join(f"int v{i} = {i};" for i in range(count))
+        + "while (unknown()) {"
+        + "".join(f"v{i} = v{(i + 1) % count};" for i in range(count))
+        + "} assert(v0 >= 0); }"
+    )
+    program = parse_program(text)
+    before = time.monotonic()
+    verify(program, timeout=1.0)
+    assert time.monotonic() - before < 2.5
+    deep = "int main() { int x = 0; " + "if (x < 5) {" * 900 + "x++;" + "}" * 900 + " assert(x); }"
+    assert verify(parse_program(deep), timeout=1.0).outcome in (Outcome.SAFE, Outcome.UNKNOWN)
+
+
+@pytest.mark.parametrize(("option", "value"), [("method", "magic"), ("timeout", 0.0)])
+def test_bad_options(option, value):
+    with pytest.raises(InputError):
+        verify(parse_program(example("fig1")), **{option: value})
+    with pytest.raises(InputError, match="integer model"):
+        parse_program("int main() {}", ints="short")  # type: ignore[arg-type]
