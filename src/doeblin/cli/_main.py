@@ -24,6 +24,7 @@ class _Commands(click.Group):
         "check": "_check",
         "demo": "_demo",
         "formula": "_formula",
+        "gestures": "_gestures",
         "reproduce": "_reproduce",
         "verify": "_verify",
     }

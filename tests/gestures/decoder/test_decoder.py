@@ -188,3 +188,19 @@ def test_an_untrained_model_still_decodes(lexicon, gestures):
     answers = decoder.decode(known, top=1)
     hits = np.mean([row[0].word == g.word for row, g in zip(answers, known, strict=True)])
     assert hits > 0.6
+
+
+def test_the_shipped_model_decodes_what_it_has_not_seen():
+    from importlib import resources
+
+    file = resources.files("doeblin.gestures.decoder").joinpath("shipped.safetensors")
+    assert len(file.read_bytes()) < 2_000_000
+    lexicon = Lexicon.embedded(10_000)
+    fresh = list(Generator(Layout.qwerty()).sample(lexicon, 200, seed=987))
+    answers = Decoder(Model.shipped(), lexicon).decode(fresh)
+    first = np.mean([row[0].word == g.word for row, g in zip(answers, fresh, strict=True)])
+    assert first > 0.88
+    assert (
+        np.mean([g.word in [w for w, *_ in row] for row, g in zip(answers, fresh, strict=True)])
+        > 0.95
+    )

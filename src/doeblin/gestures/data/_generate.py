@@ -56,12 +56,20 @@ class Generator:
             points, times = self._least_jerk(keys[np.diff(keys, prepend=-1) != 0], rng, pace)
         return Gesture(points[:, 0], points[:, 1], times, word=word)
 
-    def sample(self, lexicon: Lexicon, count: int, seed: int = 0) -> Iterator[Gesture]:
-        """`count` gestures of words drawn by frequency, in order of their (made-up) users."""
+    def sample(
+        self, lexicon: Lexicon, count: int, seed: int = 0, *, power: float = 1.0
+    ) -> Iterator[Gesture]:
+        """`count` gestures of words drawn by frequency, in order of their (made-up) users.
+
+        With a `power` below one, rare words come more often: frequencies are raised to it.
+        """
+        if not 0 <= power <= 10:
+            raise InputError(f"power = {power} must be between 0 and 10")
         words = [word for word in lexicon.words if self.layout.spells(word)]
         if not words:
             raise InputError(f"layout {self.layout.name!r} can spell no word of the lexicon")
-        chances = np.cumsum([lexicon.frequencies[lexicon.index[word]] for word in words])
+        ranks = [lexicon.index[word] for word in words]
+        chances = np.cumsum(lexicon.frequencies[ranks] ** power)
         rng = np.random.default_rng(seed)
         pace = 0.0
         for number in range(count):

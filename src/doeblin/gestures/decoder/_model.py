@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,13 @@ class Model:
         word_weights[0] = 1.0
         word_weights[1] = 0.5
         return cls(weights, word_weights, layout, settings or Settings())
+
+    @classmethod
+    def shipped(cls) -> Model:
+        """The model that comes with doeblin, trained on generated gestures only."""
+        file = resources.files("doeblin.gestures.decoder").joinpath("shipped.safetensors")
+        with resources.as_file(file) as path:
+            return cls.load(path)
 
     def save(self, path: str | Path) -> None:
         """Write the model as safetensors, with everything else as JSON in its header."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._errors import MissingExtraError
 
 try:
-    from numba import njit as njit
-    from numba import prange as prange
+    import numba
 except ImportError:
     raise MissingExtraError("numba", "formulas") from None
+
+# Compiled functions take arrays spread out from tuples, which no type checker can follow.
+njit: Any = numba.njit
+prange: Any = numba.prange

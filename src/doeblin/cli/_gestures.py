@@ -1,0 +1,354 @@
+"""`doeblin gestures`: make gestures up, train a decoder, decode, and measure."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .._errors import InputError, Place
+from . import _console
+
+if TYPE_CHECKING:
+    from ..gestures.data import Gesture, Layout, Lexicon
+    from ..gestures.decoder import Decoder
+
+_layout_option = click.option(
+    "--layout",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keyboard layout as JSON.  [default: qwerty]",
+)
+_lexicon_option = click.option(
+    "--lexicon",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Words and frequencies as TSV.  [default: the embedded English list]",
+)
+_size_option = click.option(
+    "--lexicon-size",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Use only the commonest words of the lexicon.",
+)
+_format_option = click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["auto", "jsonl", "futo", "log"]),
+    default="auto",
+    show_default=True,
+    help="JSONL of this program, FUTO's JSONL, or a raw How We Swipe log.",
+)
+_draws_option = click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    help="Decode by this many exact draws from the Doeblin chain, not by rescoring.",
+)
+_open_option = click.option(
+    "--open-vocabulary", is_flag=True, help="Also spell words that are not in the lexicon."
+)
+
+
+@click.group()
+def gestures() -> None:
+    """From the keys a finger crossed to the word that was meant."""
+
+
+@gestures.command()
+@click.option("--count", type=click.IntRange(min=1), default=1000, show_default=True)
+@click.option(
+    "--preset",
+    type=click.Choice(["realistic", "paper"]),
+    default="realistic",
+    show_default=True,
+    help="Fitted on people, or the paper's simple walk.",
+)
+@click.option("--noise", type=float, default=1.0, show_default=True, help="Scale of the spread.")
+@click.option(
+    "--power", type=float, default=1.0, show_default=True, help="Draw words by frequency^power."
+)
+@click.option("--rate", type=float, help="Points a second.  [default: 60, or 9 for paper]")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: stdout]")
+@_layout_option
+@_lexicon_option
+@_size_option
+@_console.seed_option
+def generate(
+    count: int,
+    preset: str,
+    noise: float,
+    power: float,
+    rate: float | None,
+    out: Path | None,
+    layout: Path | None,
+    lexicon: Path | None,
+    lexicon_size: int,
+    seed: int,
+) -> None:
+    """Make gestures up, one JSON object a line.
+
+    \b
+    Examples:
+      doeblin gestures generate --count 10000 --out gestures.jsonl
+      doeblin gestures generate --preset paper --noise 0.5 --seed 7 | head -1
+    """
+    from ..gestures.data import Generator, gesture_row
+
+    keys = _layout(layout)
+    maker = Generator(keys, preset, noise, rate)  # pyright: ignore[reportArgumentType]
+    rows = (
+        json.dumps(gesture_row(gesture, keys), ensure_ascii=False)
+        for gesture in maker.sample(_lexicon(lexicon, lexicon_size), count, seed, power=power)
+    )
+    if out is None:
+        for row in rows:
+            click.echo(row)
+        return
+    try:
+        with out.open("w", encoding="utf-8") as file, _bar("generating", count) as advance:
+            for row in rows:
+                file.write(row + "\n")
+                advance(1)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", place=Place(str(out))) from None
+
+
+@gestures.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file."
+)
+@click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to keep the state of the training.  [default: OUT.checkpoint]",
+)
+@_layout_option
+@_lexicon_option
+@_size_option
+@_format_option
+@_console.seed_option
+@_console.json_option
+def train(
+    data: Path,
+    out: Path,
+    passes: int,
+    checkpoint: Path | None,
+    layout: Path | None,
+    lexicon: Path | None,
+    lexicon_size: int,
+    file_format: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Train a decoder on the gestures in DATA whose words are known.
+
+    Interrupted, it goes on where it was when the same command is given again.
+
+    \b
+    Example:
+      doeblin gestures train swipes.jsonl.gz --out model.safetensors
+    """
+    import time
+
+    from ..gestures.decoder import Plan
+    from ..gestures.decoder import train as train_model
+
+    keys = _layout(layout)
+    found = _read(data, keys, file_format)
+    plan = Plan(passes=passes, seed=seed)
+    start = time.perf_counter()
+    with _bar("training", max(1, len(found) // plan.batch) * passes) as advance:
+        model = train_model(
+            found,
+            _lexicon(lexicon, lexicon_size),
+            layout=keys,
+            plan=plan,
+            progress=lambda progress: advance(
+                1, f"log-likelihood {progress.log_likelihood:.3f}", progress.step
+            ),
+            checkpoint=checkpoint or Path(f"{out}.checkpoint"),
+        )
+    model.save(out)
+    seconds = time.perf_counter() - start
+    if as_json:
+        _console.print_json({"model": str(out), "seconds": seconds, **model.about})
+    else:
+        click.echo(f"trained on {model.about['gestures']} gestures in {seconds:.0f} s: {out}")
+
+
+@gestures.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--top", type=click.IntRange(min=1), default=4, show_default=True)
+@_draws_option
+@_open_option
+@_layout_option
+@_lexicon_option
+@_size_option
+@_format_option
+@_console.seed_option
+@_console.json_option
+def decode(
+    model: Path,
+    data: Path,
+    top: int,
+    draws: int | None,
+    open_vocabulary: bool,
+    layout: Path | None,
+    lexicon: Path | None,
+    lexicon_size: int,
+    file_format: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """The likeliest words of each gesture in DATA, with posterior probabilities.
+
+    MODEL is a file from `train`, or the word `shipped` for the one that comes with doeblin. With
+    --json, one object a line.
+
+    \b
+    Examples:
+      doeblin gestures decode shipped swipes.jsonl --top 4
+      doeblin gestures decode model.safetensors swipes.jsonl --draws 500 --json
+    """
+    decoder = _decoder(model, layout, lexicon, lexicon_size)
+    found = _read(data, decoder.layout, file_format)
+    for at in range(0, len(found), 64):
+        some = found[at : at + 64]
+        answers = decoder.decode(
+            some, top=top, draws=draws, open_vocabulary=open_vocabulary, seed=seed + at
+        )
+        for gesture, guesses in zip(some, answers, strict=True):
+            if as_json:
+                words = [guess._asdict() for guess in guesses]
+                _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
+            else:
+                shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
+                click.echo(f"{gesture.id or at}\t{gesture.word or '?'}\t{shown}")
+
+
+@gestures.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@_draws_option
+@_open_option
+@_layout_option
+@_lexicon_option
+@_size_option
+@_format_option
+@_console.seed_option
+@_console.json_option
+def evaluate(
+    model: Path,
+    data: Path,
+    draws: int | None,
+    open_vocabulary: bool,
+    layout: Path | None,
+    lexicon: Path | None,
+    lexicon_size: int,
+    file_format: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Accuracy, calibration and cost of MODEL on the gestures in DATA.
+
+    MODEL is a file from `train`, or `shipped`. Percentages of words whose first guess (top1), or
+    one of the first four (top4), is right.
+
+    \b
+    Example:
+      doeblin gestures evaluate shipped swipes.jsonl.gz --lexicon-size 10000 --json
+    """
+    from ..gestures.decoder import evaluate as evaluate_decoder
+
+    decoder = _decoder(model, layout, lexicon, lexicon_size)
+    found = _read(data, decoder.layout, file_format)
+    report = evaluate_decoder(
+        decoder, found, draws=draws, open_vocabulary=open_vocabulary, seed=seed
+    )
+    if as_json:
+        _console.print_json(report)
+        return
+    click.echo(f"{'':<20}{'words':>8}{'top 1':>8}{'top 4':>8}{'letters':>9}{'calibration':>13}")
+    groups = {name.replace("_", " "): report[name] for name in _GROUPS}
+    groups |= {f"{length} letters": row for length, row in report["by_length"].items()}
+    for name, row in groups.items():
+        if row["words"]:
+            click.echo(
+                f"{name:<20}{row['words']:>8}{row['top1']:>8.1f}{row['top4']:>8.1f}"
+                f"{row['characters']:>9.1f}{row['calibration_error']:>13.3f}"
+            )
+    if "users" in report:
+        values = report["users"]["top1_percentiles"]
+        shown = ", ".join(f"{level} %: {value:.1f}" for level, value in values.items())
+        click.echo(f"top 1 of {report['users']['count']} users, percentiles: {shown}")
+    click.echo(f"{report['ms_per_word']:.2f} ms a word, {report['lexicon_size']} words")
+
+
+_GROUPS = ("all", "in_vocabulary", "out_of_vocabulary")
+
+
+def _layout(path: Path | None) -> Layout:
+    from ..gestures.data import Layout
+
+    return Layout.read(path) if path else Layout.qwerty()
+
+
+def _lexicon(path: Path | None, size: int) -> Lexicon:
+    from ..gestures.data import Lexicon
+
+    return Lexicon.read(path).top(size) if path else Lexicon.embedded(size)
+
+
+def _decoder(model: Path, layout: Path | None, lexicon: Path | None, size: int) -> Decoder:
+    from ..gestures.data import Layout
+    from ..gestures.decoder import Decoder, Model
+
+    loaded = Model.shipped() if str(model) == "shipped" else Model.load(model)
+    keys = Layout.read(layout) if layout else None
+    return Decoder(loaded, _lexicon(lexicon, size), layout=keys)
+
+
+def _read(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
+    from ..gestures.data import read_gestures
+
+    reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
+    if reading.problems:
+        click.echo(f"{path}: {reading.report()}", err=True)
+    if not reading.gestures:
+        raise InputError("no gesture here can be used", place=Place(str(path)))
+    return reading.gestures
+
+
+class _bar:
+    """A progress bar on standard error, if that is a terminal."""
+
+    def __init__(self, label: str, total: int):
+        self._label, self._total = label, total
+        self._progress = None
+
+    def __enter__(self):
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True))
+            self._progress.start()
+            self._task = self._progress.add_task(self._label, total=self._total)
+        return self._advance
+
+    def _advance(self, amount: int, text: str = "", at: int | None = None) -> None:
+        if self._progress is not None:
+            label = f"{self._label} {text}".strip()
+            if at is None:
+                self._progress.update(self._task, advance=amount, description=label)
+            else:
+                self._progress.update(self._task, completed=at, description=label)
+
+    def __exit__(self, *error: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()

@@ -1,0 +1,202 @@
+"""The paper's A, single-site Gibbs in the full model, and the block kernel that beats it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..decoder._numba import njit
+from ._features import (
+    label_index,
+    letter_index,
+    pair_index,
+    prefix_index,
+    score,
+    starts,
+    step_index,
+    touch,
+    word_index,
+)
+from ._restart import draw_prefix, draw_suffix, pick
+
+
+@njit
+def prefix_sums(num_keys, weights, sums):
+    """`sums[m]` is the weight of having m letters that are a prefix of a word."""
+    sums[0] = 0.0
+    for m in range(1, len(sums)):
+        sums[m] = sums[m - 1] + weights[prefix_index(num_keys, m)]
+
+
+@njit
+def conditional(
+    num_keys, x, length, z, site, hard, child, word, frequency, weights, sums,
+    chances, depth, ends, around,
+):  # fmt: skip
+    """The conditional of one label given all others: `chances[v]`, adding up to one.
+
+    For each emission e (0: no letter, else a letter) `depth[e]` is the length of the prefix that is
+    in the dictionary and `ends[e]` the word that is spelled (or -1). `around` holds the previous
+    letter, the place and the letter of the next one (place -1 if there is none).
+    """
+    labels = 2 * num_keys + 1
+    node, size, last = 0, 0, num_keys
+    for i in range(site):
+        if starts(num_keys, z[i]):
+            last = z[i] - 1
+            if node >= 0:
+                node = child[node, last]
+                if node >= 0:
+                    size += 1
+    place, letter = -1, -1
+    for i in range(site + 1, length):
+        if starts(num_keys, z[i]):
+            place, letter = i, z[i] - 1
+            break
+    around[0], around[1], around[2] = last, place, letter
+    before = z[site - 1] if site > 0 else labels
+    after = z[site + 1] if site + 1 < length else -1
+    x_before = x[site - 1] if site > 0 else num_keys
+    # A label that goes on with a letter fixes what may come before it.
+    bound = after - num_keys if after > num_keys else 0
+    top = -np.inf
+    for v in range(labels):
+        chances[v] = -np.inf
+    for e in range(num_keys + 1):
+        if bound and e not in (0, bound):
+            continue
+        here, count = node, size
+        if here >= 0 and e > 0:
+            here = child[here, e - 1]
+            count += 1 if here >= 0 else 0
+        if here >= 0 and place >= 0:
+            for i in range(place, length):
+                if starts(num_keys, z[i]):
+                    here = child[here, z[i] - 1]
+                    if here < 0:
+                        break
+                    count += 1
+        depth[e] = count
+        ends[e] = word[here] if here >= 0 else -1
+        shared = sums[min(count, len(sums) - 1)]
+        if ends[e] >= 0:
+            at = word_index(num_keys)
+            shared += weights[at] + weights[at + 1] * frequency[ends[e]]
+        if e > 0:
+            shared += weights[letter_index(num_keys, x[site], e - 1, last)]
+        if place >= 0:
+            previous = e - 1 if e > 0 else last
+            shared += weights[letter_index(num_keys, x[place], letter, previous)]
+        # The labels with this emission: # and, with the letter before, -c; or c alone.
+        for option in range(2 if e == 0 and hard else 1):
+            v = e
+            if option == 1:
+                if before == 0 or before == labels:
+                    continue
+                v = before if before > num_keys else before + num_keys
+            if bound and v != bound and v != after:
+                continue
+            value = shared + weights[label_index(num_keys, x[site], v)]
+            value += weights[step_index(num_keys, x[site], before, v)]
+            value += weights[pair_index(num_keys, x[site], x_before, v)]
+            if after >= 0:
+                value += weights[step_index(num_keys, x[site + 1], v, after)]
+            chances[v] = value
+            top = max(top, value)
+    total = 0.0
+    for v in range(labels):
+        chances[v] = math.exp(chances[v] - top) if chances[v] > -np.inf else 0.0
+        total += chances[v]
+    for v in range(labels):
+        chances[v] /= total
+
+
+@njit
+def add_score(
+    num_keys, x, length, z, site, chosen, frequency, chances, depth, ends, around, amount,
+    gradient, flags, touched,
+):  # fmt: skip
+    """Adds `amount` times ∇ log of the conditional of `chosen` at `site`."""
+    labels = 2 * num_keys + 1
+    last, place, letter = around[0], around[1], around[2]
+    before = z[site - 1] if site > 0 else labels
+    after = z[site + 1] if site + 1 < length else -1
+    x_before = x[site - 1] if site > 0 else num_keys
+    silent = 0.0
+    for v in range(labels):
+        share = (1.0 if v == chosen else 0.0) - chances[v]
+        emits = starts(num_keys, v)
+        if not emits:
+            silent += share
+        if abs(share) < 1e-4:
+            continue
+        share *= amount
+        touch(gradient, flags, touched, label_index(num_keys, x[site], v), share)
+        touch(gradient, flags, touched, step_index(num_keys, x[site], before, v), share)
+        touch(gradient, flags, touched, pair_index(num_keys, x[site], x_before, v), share)
+        if after >= 0:
+            touch(gradient, flags, touched, step_index(num_keys, x[site + 1], v, after), share)
+        if emits:
+            at = letter_index(num_keys, x[site], v - 1, last)
+            touch(gradient, flags, touched, at, share)
+            if place >= 0:
+                at = letter_index(num_keys, x[place], letter, v - 1)
+                touch(gradient, flags, touched, at, share)
+            add_dictionary(num_keys, depth[v], ends[v], frequency, share, gradient, flags, touched)
+    if abs(silent) >= 1e-4:
+        silent *= amount
+        if place >= 0:
+            touch(gradient, flags, touched, letter_index(num_keys, x[place], letter, last), silent)
+        add_dictionary(num_keys, depth[0], ends[0], frequency, silent, gradient, flags, touched)
+
+
+@njit
+def add_dictionary(num_keys, depth, end, frequency, share, gradient, flags, touched):
+    for m in range(1, depth + 1):
+        touch(gradient, flags, touched, prefix_index(num_keys, m), share)
+    if end >= 0:
+        touch(gradient, flags, touched, word_index(num_keys), share)
+        touch(gradient, flags, touched, word_index(num_keys) + 1, share * frequency[end])
+
+
+@njit
+def block_step(
+    num_keys, x, length, last, child, word, frequency, proposal_weights, weights,
+    unary, step, before, behind, z, versions, chances, scratch,
+):  # fmt: skip
+    """i-SIR: redraw a random prefix or suffix from u several times, pick one by exp(full - u).
+
+    `versions[0]` becomes the present state, the others the proposals, `chances` their
+    probabilities. Returns the number of the one that was picked; z becomes it.
+    """
+    count = len(versions)
+    for i in range(length):
+        versions[0, i] = z[i]
+    prefix = np.random.random() < 0.5
+    cut = np.random.randint(1, length + 1) if prefix else np.random.randint(0, length)
+    top = -np.inf
+    for k in range(count):
+        for i in range(length):
+            z[i] = versions[0, i]
+        if k > 0:
+            if prefix:
+                draw_prefix(cut, length, last, step, before, z, scratch)
+            else:
+                draw_suffix(cut, length, last, unary, step, behind, z, scratch)
+            for i in range(length):
+                versions[k, i] = z[i]
+        full = score(num_keys, x, length, z, child, word, frequency, weights, True)
+        base = score(num_keys, x, length, z, child, word, frequency, proposal_weights, False)
+        chances[k] = full - base
+        top = max(top, chances[k])
+    total = 0.0
+    for k in range(count):
+        chances[k] = math.exp(chances[k] - top)
+        total += chances[k]
+    for k in range(count):
+        chances[k] /= total
+    chosen = pick(chances, count)
+    for i in range(length):
+        z[i] = versions[chosen, i]
+    return chosen

@@ -1,0 +1,191 @@
+"""Accuracy of chains on held-out gestures, and of decoders that use no chain."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..decoder._numba import njit
+from ._features import edit_distance, spell
+from ._kernels import block_step, conditional, prefix_sums
+from ._passes import LONGEST_TOUR, _draw, tour_length
+from ._restart import backward, draw_suffix, forward, lattice, potentials
+
+WORD, CHARACTER, COMMONEST, FINAL = 0, 1, 2, 3
+
+
+@njit
+def measure(
+    num_keys, xs, x_sizes, ys, y_sizes, hard, child, word, frequency, restart, full, frozen,
+    start, transitions, geometric, chains, proposals,
+):  # fmt: skip
+    """Word and character accuracy over samples after burn-in, of the commonest, of the last.
+
+    `start` 0 is z_i = x_i, 1 is u. With `geometric`, chains take a random number of transitions
+    with mean `transitions`. The first half of a chain is burn-in. Returns accuracies for each
+    gesture.
+    """
+    labels, longest = 2 * num_keys + 1, xs.shape[1]
+    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
+    behind = np.zeros((longest, labels))
+    q_unary, q_step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
+    q_behind, q_before = np.zeros((longest, labels)), np.zeros((longest, labels))
+    sums, scratch = np.zeros(longest + 1), np.zeros(labels)
+    chances = np.zeros(max(labels, proposals + 1))
+    z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
+    depth, ends = np.zeros(num_keys + 1, np.int64), np.zeros(num_keys + 1, np.int64)
+    around = np.zeros(3, np.int64)
+    versions = np.zeros((proposals + 1, longest), np.int64)
+    most = chains * (LONGEST_TOUR * max(transitions, 1) + 1)
+    codes, counts = np.zeros(most, np.uint64), np.zeros(most, np.int64)
+    hits = np.zeros(most, np.int64)
+    out = np.zeros((len(x_sizes), 4))
+    prefix_sums(num_keys, full, sums)
+    for e in range(len(x_sizes)):
+        x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
+        last = potentials(num_keys, x, length, restart, hard, unary, step)
+        backward(num_keys, length, last, unary, step, behind)
+        if proposals > 0:
+            potentials(num_keys, x, length, frozen, hard, q_unary, q_step)
+            backward(num_keys, length, last, q_unary, q_step, q_behind)
+            forward(length, last, q_unary, q_step, q_before)
+        distinct, samples = 0, 0
+        for _ in range(chains):
+            if start == 1:
+                draw_suffix(0, length, last, unary, step, behind, z, scratch)
+            else:
+                for i in range(length):
+                    z[i] = x[i] + 1
+            total = transitions
+            if geometric:
+                total = tour_length(1.0 / (transitions + 1.0), LONGEST_TOUR * transitions)
+            for t in range(total + 1):
+                if t > 0 and proposals > 0:
+                    block_step(
+                        num_keys, x, length, last, child, word, frequency, frozen, full,
+                        q_unary, q_step, q_before, q_behind, z, versions, chances, scratch,
+                    )  # fmt: skip
+                elif t > 0:
+                    site = np.random.randint(length)
+                    conditional(
+                        num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
+                        chances, depth, ends, around,
+                    )  # fmt: skip
+                    z[site] = _draw(chances, labels)
+                if t < total - total // 2 and total > 0:
+                    continue
+                found = spell(num_keys, z, length, letters)
+                distance = edit_distance(y, size, letters, found)
+                samples += 1
+                out[e, WORD] += distance == 0
+                out[e, CHARACTER] += 1.0 - distance / max(size, found)
+                code = np.uint64(14695981039346656037)
+                for k in range(found):
+                    code = (code ^ np.uint64(letters[k] + 1)) * np.uint64(1099511628211)
+                at = 0
+                while at < distinct and codes[at] != code:
+                    at += 1
+                if at == distinct:
+                    codes[at], counts[at], hits[at] = code, 0, distance == 0
+                    distinct += 1
+                counts[at] += 1
+                if t == total:
+                    out[e, FINAL] += (distance == 0) / chains
+        out[e, WORD] /= samples
+        out[e, CHARACTER] /= samples
+        out[e, COMMONEST] = hits[np.argmax(counts[:distinct])]
+    return out
+
+
+@njit
+def rerank(
+    num_keys, xs, x_sizes, ys, y_sizes, hard, child, word, log_frequency, restart, draws, power
+):
+    """Independent draws from u; of the dictionary words among them, that of the largest
+    u(word | x) · frequency^power. Returns whether it was right, for each gesture."""
+    labels, longest = 2 * num_keys + 1, xs.shape[1]
+    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
+    behind, scratch = np.zeros((longest, labels)), np.zeros(labels)
+    z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
+    lattice_sums = np.zeros((longest, longest + 1, 3))
+    seen = np.full(len(log_frequency), -1)
+    out = np.zeros(len(x_sizes))
+    for e in range(len(x_sizes)):
+        x, length = xs[e], x_sizes[e]
+        last = potentials(num_keys, x, length, restart, hard, unary, step)
+        backward(num_keys, length, last, unary, step, behind)
+        best = -np.inf
+        for _ in range(draws):
+            draw_suffix(0, length, last, unary, step, behind, z, scratch)
+            size = spell(num_keys, z, length, letters)
+            node = 0
+            for k in range(size):
+                node = child[node, letters[k]]
+                if node < 0:
+                    break
+            if node < 0 or word[node] < 0 or seen[word[node]] == e:
+                continue
+            seen[word[node]] = e
+            value = lattice(num_keys, letters, size, length, hard, unary, step, lattice_sums)
+            value += power * log_frequency[word[node]]
+            if value > best:
+                best = value
+                out[e] = edit_distance(ys[e], y_sizes[e], letters, size) == 0
+    return out
+
+
+@njit
+def exact(
+    num_keys, xs, x_sizes, targets, hard, child, word, letter, log_frequency, restart, powers
+):
+    """The trie decoder: the word of the largest u(word | x) · frequency^power in the dictionary,
+    summed exactly over alignments. Returns hits for each gesture and power."""
+    labels, longest = 2 * num_keys + 1, xs.shape[1]
+    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
+    behind = np.zeros((longest, labels))
+    sums = np.zeros((len(child), longest, 3))
+    out = np.zeros((len(x_sizes), len(powers)))
+    best = np.zeros(len(powers))
+    for e in range(len(x_sizes)):
+        x, length = xs[e], x_sizes[e]
+        last = potentials(num_keys, x, length, restart, hard, unary, step)
+        log_partition = backward(num_keys, length, last, unary, step, behind)
+        # Dividing each place by the partition's geometric mean keeps the sums within range.
+        scale = math.exp(-log_partition / length)
+        best[:] = -np.inf
+        for i in range(length):
+            before = step[0, 0, 0] if i == 0 else sums[0, i - 1, 0] * step[i, 0, 0]
+            sums[0, i, 0] = before * unary[i, 0] * scale
+        for parent in range(len(child)):
+            # Nodes are numbered before their children.
+            p = letter[parent] + 1
+            for c in range(num_keys):
+                node = child[parent, c]
+                if node < 0:
+                    continue
+                v, on = c + 1, c + 1 + num_keys
+                sums[node, 0, 0], sums[node, 0, 2] = 0.0, 0.0
+                sums[node, 0, 1] = step[0, 0, v] * unary[0, v] * scale if parent == 0 else 0.0
+                for i in range(1, length):
+                    past, here = sums[parent, i - 1], sums[node, i - 1]
+                    none = here[0] * step[i, 0, 0] + here[1] * step[i, v, 0]
+                    begin, more = past[0] * step[i, 0, v], 0.0
+                    if parent > 0:
+                        begin += past[1] * step[i, p, v]
+                    if hard:
+                        none += here[2] * step[i, on, 0]
+                        more = here[1] * step[i, v, on] + here[2] * step[i, on, on]
+                        if parent > 0:
+                            begin += past[2] * step[i, p + num_keys, v]
+                    sums[node, i, 0] = none * unary[i, 0] * scale
+                    sums[node, i, 1] = begin * unary[i, v] * scale
+                    sums[node, i, 2] = more * unary[i, on] * scale if hard else 0.0
+                mass = sums[node, length - 1].sum()
+                if word[node] >= 0 and mass > 1e-290:
+                    for k in range(len(powers)):
+                        value = math.log(mass) + powers[k] * log_frequency[word[node]]
+                        if value > best[k]:
+                            best[k] = value
+                            out[e, k] = word[node] == targets[e]
+    return out

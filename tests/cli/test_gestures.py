@@ -1,0 +1,113 @@
+"""`doeblin gestures` and `doeblin reproduce gestures`, as a user runs them."""
+
+import json
+
+import pytest
+
+from doeblin.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        streams = capsys.readouterr()
+        return stopped.value.code, streams.out, streams.err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("gestures") / "made.jsonl"
+    with pytest.raises(SystemExit) as stopped:
+        main(f"gestures generate --count 300 --lexicon-size 500 --seed 3 --out {path}".split())
+    assert stopped.value.code == 0
+    return path
+
+
+def test_the_same_seed_makes_the_same_gestures(run, data):
+    options = ("--count", 3, "--lexicon-size", 500)
+    status, out, _ = run("gestures", "generate", *options, "--seed", 3)
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert status == 0 and len(rows) == 3
+    assert rows == [json.loads(line) for line in data.read_text().splitlines()[:3]]
+    assert set(rows[0]) == {"id", "user", "word", "kw", "kh", "x", "y", "t"}
+    _, other, _ = run("gestures", "generate", *options, "--seed", 4)
+    assert other != out
+
+
+def test_train_decode_and_evaluate(run, data, tmp_path):
+    model = tmp_path / "model.safetensors"
+    status, out, _ = run(
+        "gestures", "train", data, "--out", model, "--passes", 1, "--lexicon-size", 500, "--json"
+    )
+    assert status == 0 and json.loads(out)["gestures"] == 300 and model.stat().st_size < 2_000_000
+    assert not (tmp_path / "model.safetensors.checkpoint").exists()
+    status, out, _ = run("gestures", "decode", model, data, "--lexicon-size", 500, "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert status == 0 and len(rows) == 300
+    assert sum(row["guesses"][0]["word"] == row["word"] for row in rows) > 240
+    assert set(rows[0]["guesses"][0]) == {"word", "probability", "in_lexicon"}
+    status, out, _ = run("gestures", "evaluate", model, data, "--lexicon-size", 500, "--json")
+    report = json.loads(out)
+    assert status == 0 and report["lexicon_size"] == 500 and report["ms_per_word"] > 0
+    assert {"top1", "top4"} <= set(report["in_vocabulary"]) & set(report["all"])
+    assert report["in_vocabulary"]["top4"] >= report["in_vocabulary"]["top1"] > 80
+    status, out, _ = run("gestures", "evaluate", model, data, "--lexicon-size", 500)
+    assert status == 0 and "in vocabulary" in out and "ms a word" in out
+
+
+def test_the_shipped_model_and_draws(run, data, tmp_path):
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(data.read_text().splitlines(keepends=True)[:4]))
+    status, out, _ = run("gestures", "decode", "shipped", few, "--top", 2)
+    assert status == 0 and len(out.splitlines()) == 4
+    arguments = ("gestures", "decode", "shipped", few, "--draws", 50, "--seed", 1, "--json")
+    status, out, _ = run(*arguments)
+    chances = [guess["probability"] for guess in json.loads(out.splitlines()[0])["guesses"]]
+    assert status == 0 and all(round(50 * chance, 6) % 1 == 0 for chance in chances)
+    assert run(*arguments)[1] == out
+    status, out, _ = run("gestures", "decode", "shipped", few, "--open-vocabulary", "--json")
+    assert status == 0 and len(out.splitlines()) == 4
+
+
+def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text(data.read_text().splitlines()[0] + "\nnonsense\n")
+    status, out, err = run("gestures", "decode", "shipped", mixed)
+    assert status == 0 and len(out.splitlines()) == 1
+    assert "left out 1 malformed rows (line 2: not JSON" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["decode", "absent.safetensors", "DATA"], "absent.safetensors: there is no such file"),
+        (["decode", "shipped", "absent.jsonl"], "absent.jsonl: cannot read the gestures"),
+        (["generate", "--noise", "-1"], "noise = -1.0"),
+        (["generate", "--layout", "absent.json"], "cannot read the layout"),
+        (["evaluate", "shipped", "DATA", "--lexicon-size", "60000"], "1 to 50000"),
+        (["generate", "--count", "0"], "count"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):
+    status, _, err = run("gestures", *(data if word == "DATA" else word for word in arguments))
+    assert status == 3 and words in err and "Traceback" not in err
+
+
+def test_reproduce_makes_the_figure_and_the_table(run, tmp_path, monkeypatch):
+    from doeblin.reproduce import _gestures
+
+    tiny = _gestures.Size(
+        budgets=(3, 5), words=30, many=0, dev=10, test=10, seeds=2, passes=1, steps=(0.2,)
+    )
+    monkeypatch.setattr(_gestures, "QUICK", tiny)
+    status, out, _ = run("reproduce", "gestures", "--quick", "--workers", 1, "--out", tmp_path)
+    assert status == 0 and "trie decoder" in out and "basic-gibbs" in out
+    report = json.loads((tmp_path / "gestures.json").read_text())
+    assert len(report["runs"]) == 3 * 2 + 5 + 2 and len(report["claims"]) == 3 * 6
+    for row in report["runs"]:
+        assert 0 <= row["word"] <= row["character"] <= 1 and len(row["curve"]["word"]) == 1
+    assert (tmp_path / "gestures.png").stat().st_size > 10_000

@@ -1,0 +1,256 @@
+"""The paper's model on an instance small enough to enumerate."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from doeblin.gestures.data import Layout, Lexicon
+from doeblin.gestures.paper import _features as features
+from doeblin.gestures.paper import _kernels as kernels
+from doeblin.gestures.paper import _passes as passes
+from doeblin.gestures.paper import _restart as restart
+from doeblin.gestures.paper._features import Dictionary
+from doeblin.gestures.paper._measure import exact
+from tests.statistics import assert_follows
+
+KEYS, LENGTH = 2, 4
+LABELS = 2 * KEYS + 1
+X = np.array([0, 1, 1, 0])
+Y = np.array([0, 1, 0, 0])
+SIZE = 2
+LAYOUT = Layout.from_rows(["ab"], [0], name="two")
+WORDS = Dictionary.build(
+    Lexicon.from_pairs([("ab", 4.0), ("ba", 2.0), ("aab", 1.0), ("b", 3.0)]), LAYOUT
+)
+TRIE = (WORDS.child, WORDS.word, WORDS.frequency)
+NUM = features.num_features(KEYS)
+RNG = np.random.default_rng(0)
+BASE = 0.5 * RNG.standard_normal(NUM)
+FULL = BASE + 0.4 * RNG.standard_normal(NUM)
+STATES = [
+    z
+    for z in product(range(LABELS), repeat=LENGTH)
+    if all(features.allowed(KEYS, z[i - 1] if i else LABELS, z[i]) for i in range(LENGTH))
+]
+NUMBER = {z: k for k, z in enumerate(STATES)}
+
+
+def spelled(z):
+    return tuple(label - 1 for label in z if 1 <= label <= KEYS)
+
+
+def scores(weights, full):
+    return np.array(
+        [features.score(KEYS, X, LENGTH, np.array(z), *TRIE, weights, full) for z in STATES]
+    )
+
+
+def law(weights, full):
+    values = np.exp(scores(weights, full))
+    return values / values.sum()
+
+
+def sparse():
+    return np.zeros(NUM), np.zeros(NUM, np.uint8), np.zeros(NUM + 1, np.int64)
+
+
+def phi(z, full):
+    gradient = sparse()
+    features.add_features(KEYS, X, LENGTH, np.array(z), *TRIE, full, 1.0, *gradient)
+    return gradient[0]
+
+
+PHI = {full: np.array([phi(z, full) for z in STATES]) for full in (False, True)}
+
+
+@pytest.fixture(scope="module")
+def chain():
+    unary, step = np.zeros((LENGTH, LABELS)), np.zeros((LENGTH, LABELS, LABELS))
+    last = restart.potentials(KEYS, X, LENGTH, BASE, True, unary, step)
+    behind, before = np.zeros((LENGTH, LABELS)), np.zeros((LENGTH, LABELS))
+    log_partition = restart.backward(KEYS, LENGTH, last, unary, step, behind)
+    restart.forward(LENGTH, last, unary, step, before)
+    return last, unary, step, behind, before, log_partition
+
+
+def test_scores_are_weights_times_features():
+    np.testing.assert_allclose(scores(BASE, False), PHI[False] @ BASE)
+    np.testing.assert_allclose(scores(FULL, True), PHI[True] @ FULL)
+    assert features.score(KEYS, X, LENGTH, np.array([0, 3, 0, 0]), *TRIE, BASE, True) == -np.inf
+    # The places of the weights do not overlap: each labelling has three indicators a place.
+    assert (PHI[False].sum(axis=1) == 3 * LENGTH).all()
+
+
+def test_the_restart_is_that_of_enumeration(chain):
+    last, unary, step, behind, _, log_partition = chain
+    assert log_partition == pytest.approx(np.logaddexp.reduce(scores(BASE, False)))
+    gradient = sparse()
+    restart.expect(KEYS, X, LENGTH, last, unary, step, behind, 1.0, *gradient)
+    np.testing.assert_allclose(gradient[0], law(BASE, False) @ PHI[False], atol=3e-6)
+
+
+def test_draws_from_the_restart_follow_its_law(chain):
+    last, unary, step, behind, before, _ = chain
+    passes.seed(1)
+    for draw in ("suffix", "prefix"):
+        found = np.empty(20_000, int)
+        for k in range(len(found)):
+            z, scratch = np.zeros(LENGTH, np.int64), np.zeros(LABELS)
+            if draw == "suffix":
+                restart.draw_suffix(0, LENGTH, last, unary, step, behind, z, scratch)
+            else:
+                restart.draw_prefix(LENGTH, LENGTH, last, step, before, z, scratch)
+            found[k] = NUMBER[tuple(z)]
+        assert_follows(found, law(BASE, False))
+
+
+def test_the_lattice_sums_and_draws_over_what_spells_the_word(chain):
+    _, unary, step, _, _, _ = chain
+    sums = np.zeros((LENGTH + 2, SIZE + 3, 3))  # arrays are shared by gestures of many sizes
+    value = restart.lattice(KEYS, Y, SIZE, LENGTH, True, unary, step, sums)
+    right = np.array([spelled(z) == (0, 1) for z in STATES])
+    weights = np.exp(scores(BASE, False)) * right
+    assert value == pytest.approx(np.log(weights.sum()))
+    gradient = sparse()
+    restart.expect_lattice(KEYS, X, Y, SIZE, LENGTH, True, unary, step, sums, 1.0, *gradient)
+    np.testing.assert_allclose(gradient[0], weights @ PHI[False] / weights.sum(), atol=1e-10)
+    passes.seed(2)
+    found = np.empty(20_000, int)
+    for k in range(len(found)):
+        z = np.zeros(LENGTH, np.int64)
+        restart.draw_lattice(KEYS, Y, SIZE, LENGTH, True, step, sums, z)
+        found[k] = NUMBER[tuple(z)]
+    assert_follows(found, weights / weights.sum())
+
+
+def conditional_of(z, site, hard=True):
+    sums = np.zeros(LENGTH + 1)
+    kernels.prefix_sums(KEYS, FULL, sums)
+    chances, around = np.zeros(LABELS), np.zeros(3, np.int64)
+    depth, ends = np.zeros(KEYS + 1, np.int64), np.zeros(KEYS + 1, np.int64)
+    kernels.conditional(
+        KEYS, X, LENGTH, np.array(z), site, hard, *TRIE, FULL, sums, chances, depth, ends, around
+    )
+    return chances, depth, ends, around
+
+
+def test_gibbs_conditionals_are_those_of_the_full_model():
+    logs = scores(FULL, True)
+    for z in STATES[::3]:
+        for site in range(LENGTH):
+            others = [(*z[:site], v, *z[site + 1 :]) for v in range(LABELS)]
+            expected = np.array(
+                [np.exp(logs[NUMBER[o]] - logs.max()) if o in NUMBER else 0.0 for o in others]
+            )
+            chances, *rest = conditional_of(z, site)
+            np.testing.assert_allclose(chances, expected / expected.sum(), atol=1e-12)
+            gradient = sparse()
+            kernels.add_score(
+                KEYS, X, LENGTH, np.array(z), site, z[site], TRIE[2], chances, *rest, 1.0, *gradient
+            )
+            mean = sum(
+                p * PHI[True][NUMBER[o]] for p, o in zip(chances, others, strict=True) if p > 0
+            )
+            np.testing.assert_allclose(gradient[0], PHI[True][NUMBER[z]] - mean, atol=5e-4)
+
+
+def test_the_block_kernel_leaves_the_full_model_alone(chain):
+    last, unary, step, behind, before, _ = chain
+    target = law(FULL, True)
+    rng = np.random.default_rng(5)
+    passes.seed(3)
+    found = np.empty(20_000, int)
+    for k in range(len(found)):
+        z = np.array(STATES[rng.choice(len(STATES), p=target)])
+        kernels.block_step(
+            KEYS, X, LENGTH, last, *TRIE, BASE, FULL, unary, step, before, behind, z,
+            np.zeros((4, LENGTH), np.int64), np.zeros(4), np.zeros(LABELS),
+        )  # fmt: skip
+        found[k] = NUMBER[tuple(z)]
+    assert_follows(found, target)
+
+
+# reach[k, site, v]: the state that label v at a site leads to from state k, or -1.
+REACH = np.array(
+    [
+        [
+            [NUMBER.get((*z[:site], v, *z[site + 1 :]), -1) for v in range(LABELS)]
+            for site in range(LENGTH)
+        ]
+        for z in STATES
+    ]
+)
+REWARDS = np.array(
+    [
+        features.reward(
+            features.edit_distance(Y, SIZE, np.array([*spelled(z), 0]), len(spelled(z)))
+        )
+        for z in STATES
+    ]
+)
+
+
+def objective(base, full, mean_length):
+    """log E_π̃[reward] of the Doeblin chain with single-site Gibbs, by linear algebra."""
+    epsilon, count = 1 / (mean_length + 1), len(STATES)
+    u = np.exp(PHI[False] @ base)
+    weights = np.where(REACH >= 0, np.exp(PHI[True] @ full)[REACH], 0.0)
+    weights /= weights.sum(axis=2, keepdims=True) * LENGTH
+    move = np.zeros((count, count))
+    rows = np.broadcast_to(np.arange(count)[:, None, None], REACH.shape)
+    np.add.at(move, (rows, REACH), weights)
+    pi = np.linalg.solve((np.eye(count) - (1 - epsilon) * move).T, epsilon * u / u.sum())
+    return np.log(pi @ REWARDS)
+
+
+@pytest.mark.parametrize("baseline", [False, True])
+def test_a_pass_of_doeblin_learning_climbs_the_likelihood(baseline):
+    """The mean step over many passes points along the exact gradient."""
+    mean_length, chains = 3, 64
+    passes.seed(4)
+    moved = np.zeros(2 * NUM)
+    for _ in range(400):
+        base, full = BASE.copy(), FULL.copy()
+        # A huge delta makes AdaGrad's step proportional to the gradient.
+        passes.doeblin_pass(
+            KEYS, X[None], np.array([LENGTH]), Y[None], np.array([SIZE]), np.array([0]), True,
+            *TRIE, base, full, np.zeros(NUM), np.zeros(NUM), BASE, mean_length, chains, 0, True,
+            baseline, 1.0, 1e12,
+        )  # fmt: skip
+        moved += np.concatenate([base - BASE, full - FULL]) * 1e6 / 400
+    gradient, step = np.zeros(2 * NUM), 1e-4
+    for k in np.flatnonzero(np.concatenate([PHI[False].any(axis=0), PHI[True].any(axis=0)])):
+        shift = np.zeros(2 * NUM)
+        shift[k] = step
+        up = objective(BASE + shift[:NUM], FULL + shift[NUM:], mean_length)
+        down = objective(BASE - shift[:NUM], FULL - shift[NUM:], mean_length)
+        gradient[k] = (up - down) / (2 * step)
+    cosine = moved @ gradient / np.linalg.norm(moved) / np.linalg.norm(gradient)
+    assert cosine > 0.98
+    assert np.linalg.norm(moved) == pytest.approx(np.linalg.norm(gradient), rel=0.1)
+
+
+def test_edit_distances_and_rewards_by_hand():
+    one, other = np.array([0, 1, 2, 3]), np.array([0, 2, 3, 3])
+    assert features.edit_distance(one, 4, other, 4) == 2
+    assert features.edit_distance(one, 0, other, 3) == 3
+    assert features.reward(0) == 1.0 and features.reward(1) == pytest.approx(np.exp(-2))
+
+
+def test_the_trie_decoder_is_that_of_enumeration(chain):
+    unary, step = chain[1], chain[2]
+    powers = np.array([0.0, 1.0])
+    sums = np.zeros((LENGTH, 5, 3))
+    values = []
+    for word in WORDS.words:
+        keys = LAYOUT.encode(word)
+        values.append(restart.lattice(KEYS, keys, len(keys), LENGTH, True, unary, step, sums))
+    for k, power in enumerate(powers):
+        best = int(np.argmax(np.array(values) + power * WORDS.log_frequency))
+        for target in range(len(WORDS.words)):
+            found = exact(
+                KEYS, X[None], np.array([LENGTH]), np.array([target]), True, WORDS.child,
+                WORDS.word, WORDS.letter, WORDS.log_frequency, BASE, powers,
+            )  # fmt: skip
+            assert found[0, k] == (target == best)
