@@ -255,10 +255,13 @@ def plot_formulas(comparison: Comparison, path: Path) -> list[Path]:
         from .._errors import MissingExtraError
 
         raise MissingExtraError("matplotlib", "plots") from None
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.5), width_ratios=(3, 2))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 5), width_ratios=(3, 2))
     _plot_times(comparison, left)
     curve = comparison.curve
-    right.plot(curve.epsilon, curve.predicted, label="predicted from runs without restarts")
+    predicted, error = np.array(curve.predicted), np.array(curve.predicted_error)
+    right.plot(curve.epsilon, predicted, label="predicted from runs without restarts")
+    low = np.maximum(predicted - error, predicted / 10)
+    right.fill_between(curve.epsilon, low, predicted + error, alpha=0.2)
     right.errorbar(
         curve.epsilon, curve.measured, curve.standard_error, fmt="o", label="measured", capsize=3
     )
@@ -290,6 +293,9 @@ def _plot_times(comparison: Comparison, axes: Axes) -> None:
             # Hatched where some runs did not finish: the bar is only a lower bound.
             hatch=["" if row.solved == 1 else "//" for row in rows],
         )
-    axes.set(yscale="log", ylabel="mean CPU seconds to a solution", title="formula inference")
+    axes.set(
+        yscale="log", ylabel="mean CPU seconds to a solution",
+        title="formula inference (hatched: some runs were given up, the mean is too low)",
+    )  # fmt: skip
     axes.set_xticks(range(len(comparison.families)), comparison.families)
-    axes.legend(fontsize="small", ncols=2)
+    axes.legend(fontsize="small", ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.08))
