@@ -1,0 +1,147 @@
+"""`doeblin verify` and `doeblin check` as users run them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from doeblin.cli import main
+from doeblin.programs.examples import example
+
+HARD = """int main() {
+  int a = unknown(), b = unknown(), c = unknown(), s = 0;
+  while (unknown()) { s = s + a * b - c; a = b * c; b = a + s; c = a * a; }
+  assert(s * s != a * b * 7 + 1111);
+}"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("fig1", "off_by_one"):
+        (tmp_path / f"{name}.c").write_text(example(name))
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "arrays.c").write_text("int main() { int a[2]; a[1] = 3; }")
+    return tmp_path
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as end:
+        main(["verify", *map(str, arguments)])
+    return end.value.code
+
+
+def test_safe_with_all_outputs(folder, capsys):
+    files = [folder / name for name in ("a.c", "w.yml", "p.smt2")]
+    status = run(
+        folder / "fig1.c", "--acsl", files[0], "--witness", files[1], "--certificate", files[2]
+    )
+    out = capsys.readouterr().out
+    assert status == 0 and out.startswith("SAFE") and "mathematical integers" in out
+    assert all(file.stat().st_size > 100 for file in files)
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(folder / "fig1.c"), str(files[2])])
+    assert end.value.code == 0 and "confirmed" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(folder / "off_by_one.c"), str(files[2]), "--json"])
+    assert end.value.code in (2, 3)
+
+
+def test_unsafe_with_trace_and_test(folder, capsys):
+    status = run(folder / "off_by_one.c", "--trace", "--test", folder / "t.c", "--acsl", "no.c")
+    out = capsys.readouterr().out
+    assert status == 1 and out.startswith("UNSAFE") and "assert(used < capacity);" in out
+    assert "not written: no.c (--acsl is for SAFE)" in out
+    assert "doeblin_inputs" in (folder / "t.c").read_text()
+
+
+def test_json_has_the_promised_fields(folder, capsys):
+    assert run(folder / "fig1.c", "--json", "--seed", 3) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["verdict"] == "SAFE" and result["seed"] == 3 and result["ints"] == "math"
+    assert {"file", "reason", "seconds", "rounds", "method"} <= result.keys()
+    assert result["invariants"][0]["line"] == 6
+
+
+def test_a_folder_in_worker_processes(folder, capsys):
+    assert run(folder, "--jobs", 2, "--timeout", 20) == 1
+    out = capsys.readouterr().out
+    assert "3 of 3 files: 1 SAFE, 1 UNKNOWN, 1 UNSAFE" in out
+    assert "arrays at" in out
+    (folder / "bad.c").write_text("int main( {")
+    assert run(folder, "--jsonl", "--timeout", 20) == 3
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(row["verdict"] for row in rows) == ["ERROR", "SAFE", "UNKNOWN", "UNSAFE"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.c"], "there is no file 'nowhere.c'"),
+        (["{folder}", "--trace"], "--trace is for one file"),
+        (["{folder}/fig1.c", "--timeout", "-1"], "--timeout must be positive"),
+        (["{folder}/notes.txt"], "cannot tell the language"),
+    ],
+)
+def test_input_errors_are_one_line(folder, capsys, arguments, message):
+    (folder / "notes.txt").write_text("x")
+    assert run(*(str(a).format(folder=folder) for a in arguments)) == 3
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_malformed_c_names_the_place(folder, capsys):
+    (folder / "bad.c").write_text("int main() {\n  int x = 3\n  x++;\n}\n")
+    assert run(folder / "bad.c") == 3
+    assert "bad.c:3:3: C syntax error" in capsys.readouterr().err
+
+
+def children(parent: int) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    if int(file.read().rsplit(")", 1)[1].split()[1]) == parent:
+                        found.append(int(entry))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+def test_interrupt_leaves_no_process_and_says_what_is_known(folder):
+    (folder / "hard.c").write_text(HARD)
+    code = "from doeblin.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "verify", str(folder), "--timeout", "120"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    workers = children(process.pid)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "fig1.c" in first and "of 4 files" in out
+    assert workers
+    until = time.monotonic() + 5  # Python's own resource tracker takes a moment
+    while any(os.path.exists(f"/proc/{pid}") for pid in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
+
+
+def test_never_imports_jax(folder):
+    code = (
+        "import sys\nfrom doeblin.cli import main\n"
+        "try:\n    main(['verify', sys.argv[1]])\nexcept SystemExit as end:\n    code = end.code\n"
+        "assert code == 0 and 'jax' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(folder / "fig1.c")], check=True)
