@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InputError
+from .._errors import InputError, MissingExtraError
 from ..gestures.paper import METHODS, best_step, make_task, paired, run_method, without_chains
 
 MEASURES = ("word", "character", "commonest", "final")
@@ -39,7 +39,7 @@ class Size:
     test: int = 500
     seeds: int = 5
     passes: int = 5
-    steps: tuple[float, ...] = (0.1, 0.2, 0.4)
+    steps: tuple[float, ...] = (0.03, 0.1, 0.3)
     """Step sizes to choose from, by word accuracy on development gestures."""
     noise: float = 0.7
 
@@ -50,7 +50,7 @@ class Size:
 
 
 QUICK = Size(
-    budgets=(20, 50), words=400, many=0, dev=100, test=200, seeds=2, passes=2, steps=(0.2,)
+    budgets=(20, 50), words=400, many=0, dev=100, test=200, seeds=2, passes=2, steps=(0.05, 0.2)
 )
 
 Job = tuple[str, int, int, bool]
@@ -225,10 +225,11 @@ def table(report: dict[str, Any]) -> Iterable[str]:
 
 def plot(report: dict[str, Any], path: Path) -> list[Path]:
     """The paper's figure: all methods at the least budget, then two methods at all budgets."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots") from None
 
     size = report["size"]
     runs = {
@@ -242,7 +243,8 @@ def plot(report: dict[str, Any], path: Path) -> list[Path]:
         ("doeblin", [(f"T = {t}", ("doeblin", t)) for t in size["budgets"]]),
         ("u-gibbs", [(f"T = {t}", ("u-gibbs", t)) for t in size["budgets"]]),
     ]
-    figure, axes = plt.subplots(2, 3, figsize=(11, 6), sharex=True, sharey="row")
+    figure = Figure(figsize=(11, 6), layout="constrained")
+    axes = figure.subplots(2, 3, sharex=True, sharey="row")
     for row, measure in enumerate(("word", "character")):
         for column, (title, lines) in enumerate(panels):
             axis = axes[row, column]
@@ -251,14 +253,13 @@ def plot(report: dict[str, Any], path: Path) -> list[Path]:
                 axis.plot(range(1, len(values) + 1), values, marker="o", label=label)
             axis.set_title(title if row == 0 else "")
             axis.grid(alpha=0.3)
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.legend(fontsize=8)
             if row == 1:
                 axis.set_xlabel("passes over the training words")
         axes[row, 0].set_ylabel(f"{measure} accuracy")
-    figure.tight_layout()
     paths = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
     path.parent.mkdir(parents=True, exist_ok=True)
     for one in paths:
         figure.savefig(one, dpi=150)
-    plt.close(figure)
     return paths
