@@ -29,6 +29,8 @@ from ._formula_loop import CLoop
 TEMPLATE = (3, 3)
 STEPS, REFERENCE_STEPS, MOVES, REPEATS = 3_000_000, 300, 20_000, 7
 RUNS, MAX_STEPS = 48, 20_000_000
+# The default's settings were chosen on instances of seed 0; these are others.
+HELD_OUT = 1
 
 
 def run() -> dict[str, Any]:
@@ -99,19 +101,19 @@ def _rates(num_examples: int) -> dict[str, Any]:
 
 
 def _solutions(family) -> dict[str, Any]:
-    instances = family.instances(24)
+    instances = family.instances(24, HELD_OUT)
     rows = [
-        measured_row(family, instances, two_stage(beta=beta), beta, RUNS, MAX_STEPS, 0)
+        measured_row(family, instances, two_stage(beta=beta), beta, RUNS, MAX_STEPS, HELD_OUT)
         for beta in BETAS
     ]
     default = focused_gibbs()
     ours = measured_row(
-        family, instances, default, default.stages[0].beta, RUNS, MAX_STEPS // 50, 0
+        family, instances, default, default.stages[0].beta, RUNS, MAX_STEPS // 50, HELD_OUT
     )
     better = min(rows, key=lambda row: (-row.solved, row.mean_seconds))
     ratio = better.mean_seconds / ours.mean_seconds
     print(
-        f"{family.name:<12} default {1e3 * ours.mean_seconds:.2f} ms ({ours.solved:.0%} solved), "
+        f"{family.name:<18} default {1e3 * ours.mean_seconds:.2f} ms ({ours.solved:.0%} solved), "
         f"2-stage at β = {better.beta:g} {1e3 * better.mean_seconds:.1f} ms ({better.solved:.0%}): "
         f"{'≥ ' * (better.solved < 1)}{ratio:.1f} ×"
     )

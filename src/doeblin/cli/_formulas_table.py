@@ -42,11 +42,11 @@ def run_formulas(
 
 
 def _show(comparison: Comparison) -> None:
-    head = f"{'family':<13}{'chain':<15}{'β':>5}{'solved':>8}{'mean ms':>20}{'median ms':>11}"
+    head = f"{'family':<19}{'chain':<15}{'β':>5}{'solved':>8}{'mean ms':>20}{'median ms':>11}"
     click.echo(f"{head}{'mean steps':>14}")
     for row in comparison.rows:
         click.echo(
-            f"{row.family:<13}{row.method:<15}{row.beta:>5g}{row.solved:>8.0%}"
+            f"{row.family:<19}{row.method:<15}{row.beta:>5g}{row.solved:>8.0%}"
             f"{_mean(row):>20}{1e3 * row.median_seconds:>11.3g}{row.mean_steps:>14,.0f}"
         )
     for family in comparison.families:

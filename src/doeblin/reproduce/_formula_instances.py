@@ -122,16 +122,25 @@ def _invariant(family: Family, rng: np.random.Generator) -> tuple[NDArray, NDArr
 
 
 FAMILIES = (
-    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 128 random points",
-           (3, 3), 5, 128, balance=(0.3, 0.7)),
-    Family("dense", "4 × 3 atoms over 5 variables, 250 balanced random points", (4, 3), 5, 250,
+    Family("small", "2 × 2 atoms over 3 variables, 50 random points", (2, 2), 3, 50),
+    Family("paper", "the paper's space: 3 × 3 atoms over 5 variables, 100 random points",
+           (3, 3), 5, 100),
+    Family("dense", "the paper's space, 250 balanced random points", (3, 3), 5, 250,
            balance=(0.4, 0.6)),
     Family("wide", "constants -3 … 3, 250 balanced random points", (3, 3), 5, 250,
            constants=tuple(range(-3, 4)), balance=(0.4, 0.6)),
+    Family("invariant", "equalities and near misses, 100 points", (3, 3), 5, 100, equalities=0.5),
+    Family("disjunctive", "5 × 2 atoms over 4 variables, equalities and near misses, 120 points",
+           (5, 2), 4, 120, equalities=0.7),
+    Family("balanced", "the paper's space, 128 balanced random points", (3, 3), 5, 128,
+           balance=(0.3, 0.7)),
+    Family("dense-large", "4 × 3 atoms over 5 variables, 250 balanced random points", (4, 3), 5,
+           250, balance=(0.4, 0.6)),
     Family("large", "4 × 3 atoms over 6 variables, 200 random points", (4, 3), 6, 200,
            balance=(0.3, 0.7)),
-    Family("invariant", "4 × 3 atoms over 6 variables, equalities and near misses, 250 points",
+    Family("invariant-large", "4 × 3 atoms over 6 variables, equalities, near misses, 250 points",
            (4, 3), 6, 250, equalities=0.5),
-    Family("disjunctive", "6 × 2 atoms over 5 variables, equalities and near misses, 250 points",
+    Family("disjunctive-large", "6 × 2 atoms over 5 variables, equalities, near misses, 250 points",
            (6, 2), 5, 250, equalities=0.7),
 )  # fmt: skip
+"""From easy to hard. None is left out for how a method fares on it."""
