@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import Count, RandomKey
+from .._solve import solve
 
 
 class Segment(NamedTuple):
@@ -86,7 +87,7 @@ def draw_walk(stage_matrix: Float[Array, "k k"], restart_stage: int) -> Walk:
     leave = jnp.where(jnp.eye(len(away), dtype=bool), 0, stage_matrix).sum(axis=1)
     leave = leave.at[restart_stage].set(1)
     system = jnp.where(jnp.eye(len(away), dtype=bool), jnp.diag(leave), -away)
-    until = jnp.linalg.solve(system, jnp.ones(len(away)))
+    until = solve(system, jnp.ones(len(away)))
     return _walk(stage_matrix, restart_stage, until, 1 / until)
 
 

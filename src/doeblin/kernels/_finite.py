@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
+from .._solve import solve
 from ..finite import checked_law, checked_transitions
 from ._base import AbstractKernel, AbstractRestart
 
@@ -67,7 +68,7 @@ class FiniteKernel(AbstractKernel):
         num_states = self.logits.shape[0]
         balance = self.matrix.T - jnp.eye(num_states)
         system = balance.at[0].set(1.0)
-        return jnp.linalg.solve(system, jnp.zeros(num_states).at[0].set(1.0))
+        return solve(system, jnp.zeros(num_states).at[0].set(1.0))
 
     def log_target(self, state: Int[Array, ""], x: Input = None) -> Scalar:
         return jnp.log(self.law()[state])
