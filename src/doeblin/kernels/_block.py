@@ -64,10 +64,11 @@ class BlockKernel(AbstractReversibleKernel):
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         new, drawn, block, log_pick = self._draw(key, state, x)
-        if self.choose_block is None:
-            log_drawn = jax.vmap(lambda one: self.restart.log_prob(one, x))(drawn)
-        else:
-            log_drawn = jax.vmap(lambda one: self.restart.log_prob_block(one, block, x))(drawn)
+        log_drawn = jax.vmap(lambda one: self.restart.log_prob(one, x))(drawn)
+        if self.choose_block is not None:
+            # All share the rest, so they differ by their log-probabilities as whole states.
+            first = jax.tree.map(lambda leaf: leaf[0], drawn)
+            log_drawn += self.restart.log_prob_block(first, block, x) - log_drawn[0]
         return new, log_drawn.sum() + log_pick
 
     def _draw(self, key: RandomKey, state: State, x: Input) -> tuple[State, State, Any, Scalar]:

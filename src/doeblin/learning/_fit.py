@@ -1,0 +1,303 @@
+"""Training: stochastic gradient ascent on estimated log-likelihoods."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from .._custom_types import RandomKey, Scalar
+from .._errors import InputError
+from ..chains import Chain
+from . import _checkpoint as checkpoints
+from ._data import Batch, Dataset
+from ._estimate import AbstractEstimator, PathEstimate
+from ._metrics import Metrics, Progress
+
+Objective = Callable[[RandomKey, Any, Any], PathEstimate]
+"""objective(key, parameters, example): an estimate to maximise, for one example."""
+
+
+def likelihood(
+    estimator: AbstractEstimator, build: Callable[[Any], Chain] = lambda chain: chain
+) -> Objective:
+    """The objective of examples (x, y): the estimator's log-likelihood of y given x.
+
+    `build(parameters)` makes the chain. By default the parameters *are* the chain.
+    """
+
+    def objective(key: RandomKey, parameters: Any, example: Any) -> PathEstimate:
+        x, y = example
+        return estimator(key, build(parameters), y, x)
+
+    return objective
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What training gave."""
+
+    parameters: Any
+    """The best on the validation data, if there were any; else the last."""
+    history: list[dict[str, float]]
+    """One row an epoch."""
+    steps: int
+    stopped_early: bool
+
+    def table(self) -> Any:
+        """The history as a rich table."""
+        return Metrics(self.history).table()
+
+
+@dataclass
+class _Run:
+    """Where a run is: all that a checkpoint holds, besides parameters and optimiser."""
+
+    epoch: int = 0
+    position: int = 0
+    steps: int = 0
+    best: float = -math.inf
+    waited: int = 0
+    finished: bool = False
+    sums: dict[str, float] = field(default_factory=dict)
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def fit(
+    objective: Objective,
+    parameters: Any,
+    examples: Sequence[Any] | Dataset,
+    *,
+    optimiser: optax.GradientTransformation | None = None,
+    batch_size: int = 32,
+    epochs: int = 10,
+    validation: Sequence[Any] | Dataset | None = None,
+    patience: int | None = None,
+    trainable: Any = eqx.is_inexact_array,
+    penalty: Callable[[Any], Any] | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 100,
+    metrics: str | Path | None = None,
+    progress: bool | None = None,
+    seed: int = 0,
+) -> Fit:
+    """Maximise the mean of `objective` over the examples, less `penalty(parameters)`.
+
+    All floating-point arrays in `parameters` are trained, or those that `trainable` picks (a
+    function of leaves, or a tree of booleans). The optimiser is AdaGrad unless another one of
+    Optax's is given. With `validation` data, their mean log-likelihood is estimated after every
+    epoch, the best parameters are kept, and training stops when `patience` epochs brought nothing
+    better.
+
+    With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
+    epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit.
+    `metrics` names a file for one JSON line an epoch. `progress` shows a bar on stderr, by default
+    if that is a terminal. The same seed gives the same result.
+    """
+    data = examples if isinstance(examples, Dataset) else Dataset(examples)
+    if validation is not None and not isinstance(validation, Dataset):
+        validation = Dataset(validation)
+    _check_options(batch_size, epochs, patience, validation, checkpoint_every)
+    solver = optimiser or optax.adagrad(0.1)
+    batch_size = min(batch_size, max(data.sizes))
+    learned, fixed = eqx.partition(parameters, trainable)
+    # Parameters given as numpy arrays, or scalars of weak types, would be compiled for twice.
+    learned = jax.tree.map(lambda leaf: jnp.array(leaf, dtype=jnp.result_type(leaf)), learned)
+    state = solver.init(learned)
+    best = learned
+    run, key = _Run(), jax.random.key(seed)
+    facts = {"seed": seed, "batch_size": batch_size, "data": data.fingerprint()}
+    path = None if checkpoint is None else Path(checkpoint)
+    if path is not None:
+        checkpoints.remove_leftovers(path)
+        if path.exists():
+            trees, run = _resumed(path, facts, learned, best, state, key)
+            learned, best, state = (trees[name] for name in ("parameters", "best", "optimiser"))
+            key = jax.random.wrap_key_data(trees["prng"])
+
+    def save() -> None:
+        if path is not None:
+            trees = _trees(learned, best, state, key)
+            checkpoints.save(path, trees, {**facts, "run": vars(run)})
+
+    step = _make_step(objective, solver, fixed, penalty)
+    evaluate = _make_evaluate(objective, fixed)
+    log = Metrics(run.history, None if metrics is None else Path(metrics))
+    with Progress(epochs, len(data.batches(batch_size)), progress) as bar:
+        while run.epoch < epochs and not run.finished:
+            places = data.batches(batch_size, np.random.default_rng([seed, run.epoch]))
+            began = time.monotonic()
+            while run.position < len(places):
+                batch = data.get(places[run.position], batch_size)
+                learned, state, sums = step(
+                    learned, state, jax.random.fold_in(key, run.steps), batch
+                )
+                run.steps += 1
+                run.position += 1
+                for name, value in sums.items():
+                    run.sums[name] = run.sums.get(name, 0.0) + float(value)
+                if run.position < len(places) and run.steps % checkpoint_every == 0:
+                    save()
+                bar.show(run.epoch, run.position, run.sums)
+            row = _row(run, began)
+            if not np.isfinite(row["norm"]):
+                raise InputError(
+                    f"training diverged in epoch {run.epoch}: parameters are no longer finite; "
+                    "try a smaller learning rate or more walks"
+                )
+            if validation is not None:
+                held_out = evaluate(
+                    learned, validation, batch_size, jax.random.fold_in(key, 1 << 30)
+                )
+                row |= held_out
+                if held_out["validation"] > run.best:
+                    run.best, run.waited, best = held_out["validation"], 0, learned
+                else:
+                    run.waited += 1
+                run.finished = patience is not None and run.waited >= patience
+            log.add(row)
+            run.epoch, run.position, run.sums = run.epoch + 1, 0, {}
+            save()
+    kept = learned if validation is None else best
+    return Fit(eqx.combine(kept, fixed), log.rows, run.steps, run.finished)
+
+
+@dataclass(frozen=True)
+class LogLikelihood:
+    """The mean log-likelihood of some data, estimated from below."""
+
+    mean: float
+    standard_error: float
+    """Of the mean, from the walks; how data differ among each other is no part of it."""
+    is_lower_bound: bool = True
+    """On average it lies below the truth (Jensen), by about half the squared error of each."""
+
+
+def log_likelihood(
+    objective: Objective,
+    parameters: Any,
+    examples: Sequence[Any] | Dataset,
+    *,
+    batch_size: int = 32,
+    seed: int = 0,
+) -> LogLikelihood:
+    """The mean log-likelihood of the examples: progress measured in the objective itself."""
+    data = examples if isinstance(examples, Dataset) else Dataset(examples)
+    learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
+    found = _make_evaluate(objective, fixed)(learned, data, batch_size, jax.random.key(seed))
+    return LogLikelihood(found["validation"], found["validation_error"])
+
+
+def _make_step(
+    objective: Objective, solver: Any, fixed: Any, penalty: Callable[[Any], Any] | None
+) -> Callable[..., Any]:
+    def loss(
+        learned: Any, key: RandomKey, examples: Any, weights: Any
+    ) -> tuple[Scalar, dict[str, Scalar]]:
+        parameters = eqx.combine(learned, fixed)
+        keys = jax.random.split(key, weights.shape[0])
+        estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(
+            keys, examples
+        )
+        # `where` and not a product: an example that only fills the batch may weigh -inf.
+        total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
+        cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
+        effective = jax.vmap(lambda one: one.effective_walks)(estimate)
+        sums = {
+            "examples": weights.sum(),
+            "log_likelihood": total,
+            "effective_walks": jnp.sum(weights * effective),
+            "transitions": jnp.sum(weights * estimate.transitions),
+        }
+        return cost - total / weights.sum(), jax.lax.stop_gradient(sums)
+
+    @eqx.filter_jit
+    def compiled(learned: Any, state: Any, key: RandomKey, examples: Any, weights: Any) -> Any:
+        slope, sums = jax.grad(loss, has_aux=True)(learned, key, examples, weights)
+        updates, state = solver.update(slope, state, learned)
+        learned = optax.apply_updates(learned, updates)
+        return learned, state, {**sums, "norm": optax.global_norm(learned)}
+
+    def step(learned: Any, state: Any, key: RandomKey, batch: Batch) -> Any:
+        return compiled(learned, state, key, batch.examples, batch.weights)
+
+    return step
+
+
+def _make_evaluate(objective: Objective, fixed: Any) -> Callable[..., dict[str, float]]:
+    @eqx.filter_jit
+    def compiled(learned: Any, key: RandomKey, examples: Any, weights: Any) -> Any:
+        parameters = eqx.combine(learned, fixed)
+        keys = jax.random.split(key, weights.shape[0])
+        estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(
+            keys, examples
+        )
+        errors = jax.vmap(lambda one: one.standard_error)(estimate)
+        return estimate.log_likelihood, errors
+
+    def evaluate(learned: Any, data: Dataset, batch_size: int, key: RandomKey) -> dict[str, float]:
+        values, squares = [], 0.0
+        for number, batch in enumerate(data.all_batches(batch_size)):
+            some, errors = compiled(
+                learned, jax.random.fold_in(key, number), batch.examples, batch.weights
+            )
+            counted = batch.weights > 0
+            values.append(np.asarray(some)[counted])
+            squares += float(np.sum(np.asarray(errors)[counted] ** 2))
+        mean = float(np.concatenate(values).mean())
+        return {"validation": mean, "validation_error": math.sqrt(squares) / len(data)}
+
+    return evaluate
+
+
+def _row(run: _Run, began: float) -> dict[str, float]:
+    count, batches = run.sums["examples"], run.position
+    row = {"epoch": run.epoch, "steps": run.steps, "seconds": time.monotonic() - began}
+    for name in ("log_likelihood", "effective_walks", "transitions"):
+        row[name] = run.sums[name] / count
+    return row | {"norm": run.sums["norm"] / batches}
+
+
+def _trees(learned: Any, best: Any, state: Any, key: RandomKey) -> dict[str, Any]:
+    return {
+        "parameters": learned,
+        "best": best,
+        "optimiser": state,
+        "prng": jax.random.key_data(key),
+    }
+
+
+def _resumed(
+    path: Path, facts: dict[str, Any], learned: Any, best: Any, state: Any, key: RandomKey
+) -> tuple[dict[str, Any], _Run]:
+    trees, found = checkpoints.load(path, _trees(learned, best, state, key))
+    checkpoints.check_facts(path, found, facts)
+    return jax.tree.map(jnp.asarray, trees), _Run(**found["run"])
+
+
+def _check_options(
+    batch_size: int,
+    epochs: int,
+    patience: int | None,
+    validation: Dataset | None,
+    checkpoint_every: int,
+) -> None:
+    if batch_size < 1 or epochs < 1 or checkpoint_every < 1:
+        raise InputError(
+            f"batch_size = {batch_size}, epochs = {epochs} and checkpoint_every = "
+            f"{checkpoint_every} must all be at least 1"
+        )
+    if patience is not None and (validation is None or patience < 1):
+        raise InputError(
+            f"patience = {patience} counts epochs without progress on validation data: it must be "
+            "at least 1, and `validation` must be given"
+        )

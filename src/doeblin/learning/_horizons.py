@@ -1,0 +1,148 @@
+"""How far walks go: the law F of Algorithm 1, with q(t) = P[T ≥ t]."""
+
+from __future__ import annotations
+
+import abc
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from .._custom_types import RandomKey
+from .._errors import InputError
+from ..schedules import checked_epsilon
+
+# A tail is followed for this many mean lengths. What lies beyond is e^-17 of its mass, less than
+# a float32 can tell, and its largest exponential variate is 16.6.
+_TAIL = 17.0
+# Probability that more walks go on than there are lanes for, at any one narrowing.
+_OVERFLOW = 1e-9
+
+
+class Segment(tuple[int, int]):
+    """A stretch of steps, and how many lanes take them side by side."""
+
+    __slots__ = ()
+
+    def __new__(cls, lanes: int, steps: int) -> Segment:
+        return super().__new__(cls, (lanes, steps))
+
+    @property
+    def lanes(self) -> int:
+        return self[0]
+
+    @property
+    def steps(self) -> int:
+        return self[1]
+
+
+class AbstractHorizon(eqx.Module):
+    """The law of the number T of steps that a walk takes.
+
+    It is the sampler's choice and no part of the model: estimates are unbiased for every chain,
+    whatever its ε or stages.
+    """
+
+    @abc.abstractmethod
+    def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
+        """T of each walk, the longest first."""
+
+    @abc.abstractmethod
+    def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
+        """log q(t) for t ≥ 1."""
+
+    @abc.abstractmethod
+    def segments(self, num_walks: int) -> tuple[Segment, ...]:
+        """The lanes needed as time goes on, known before any walk is drawn."""
+
+
+class Geometric(AbstractHorizon):
+    """The paper's law: T ~ Geometric(ε) for every walk, so that q(t) = (1-ε)^t.
+
+    Lanes wait for the longest walk; [`FixedHorizon`][doeblin.learning.FixedHorizon] keeps them
+    busy.
+    """
+
+    epsilon: float = eqx.field(static=True)
+
+    def __init__(self, epsilon: float):
+        self.epsilon = _checked_rate(epsilon)
+
+    def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
+        return jnp.sort(_geometric(key, self.epsilon, (num_walks,)), descending=True)
+
+    def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
+        return steps * math.log1p(-self.epsilon)
+
+    def segments(self, num_walks: int) -> tuple[Segment, ...]:
+        longest = math.ceil(_TAIL / self.epsilon)
+        found, lanes, begin = [], num_walks, 0
+        while lanes > 1:
+            narrower = max(lanes // 4, 1)
+            end = min(self._time_until_fewer(num_walks, narrower), longest)
+            if end > begin:
+                found.append(Segment(lanes, end - begin))
+                begin = end
+            lanes = narrower
+        return (*found, Segment(1, longest - begin)) if longest > begin else tuple(found)
+
+    def _time_until_fewer(self, num_walks: int, lanes: int) -> int:
+        """When more than `lanes` walks are surely no longer going on (Chernoff's bound)."""
+        fraction = (lanes + 1) / num_walks
+        if fraction > 1:
+            return 0
+        time = math.ceil(math.log(fraction) / math.log1p(-self.epsilon))
+        while True:
+            alive = (1 - self.epsilon) ** time
+            divergence = fraction * math.log(fraction / alive)
+            if fraction < 1:
+                divergence += (1 - fraction) * math.log((1 - fraction) / (1 - alive))
+            if num_walks * divergence > -math.log(_OVERFLOW):
+                return time
+            time += 1
+
+
+class FixedHorizon(AbstractHorizon):
+    """All walks take `steps` steps, then one of them, at random, goes on with a geometric tail.
+
+    So q(t) = 1 up to `steps`, then (1-ε)^(t - steps)/k: no lane is ever idle, and nothing is cut
+    off. `steps` is 3/ε by default, which leaves e^-3 of the mass to the one tail. `epsilon` should
+    be near (or below) the chain's own.
+    """
+
+    epsilon: float = eqx.field(static=True)
+    steps: int = eqx.field(static=True)
+
+    def __init__(self, epsilon: float, steps: int | None = None):
+        self.epsilon = _checked_rate(epsilon)
+        self.steps = math.ceil(3 / self.epsilon) if steps is None else int(steps)
+        if self.steps < 1:
+            raise InputError(f"steps = {steps} must be at least 1")
+
+    def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
+        # Walks are alike, so that the one that goes on may as well be the first.
+        tail = jnp.zeros(num_walks, jnp.int32).at[0].set(1 + _geometric(key, self.epsilon, ()))
+        return self.steps + tail
+
+    def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
+        beyond = steps - self.steps
+        tail = (beyond - 1) * math.log1p(-self.epsilon) - math.log(num_walks)
+        return jnp.where(beyond > 0, tail, 0.0)
+
+    def segments(self, num_walks: int) -> tuple[Segment, ...]:
+        tail = max(math.ceil(_TAIL / self.epsilon) - self.steps, 1)
+        return (Segment(num_walks, self.steps), Segment(1, tail))
+
+
+def _geometric(key: RandomKey, epsilon: float, shape: tuple[int, ...]) -> Int[Array, "..."]:
+    """Geometric(ε) from 0: P[T = j] = ε(1-ε)^j."""
+    return jnp.floor(jax.random.exponential(key, shape) / -math.log1p(-epsilon)).astype(jnp.int32)
+
+
+def _checked_rate(epsilon: float) -> float:
+    value = checked_epsilon(epsilon)
+    if value == 1:
+        raise InputError("a horizon with epsilon = 1 never takes a step; choose a smaller one")
+    return value

@@ -1,0 +1,155 @@
+"""Chains small enough to know everything about, and what estimators say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from scipy.stats import norm
+
+from doeblin.chains import Chain, doeblin
+from doeblin.kernels import FiniteKernel, FiniteRestart
+from doeblin.learning import AbstractEstimator
+
+from ..statistics import LEVEL
+
+NUM_STATES = 5
+_rng = np.random.default_rng(0)
+
+
+class Case(NamedTuple):
+    """A model with parameters, its chain, and its exact law as a function of them."""
+
+    parameters: Any
+    build: Callable[[Any], Chain]
+    law: Callable[[Any], jax.Array]
+    datum: int
+
+
+def _plain_parameters() -> dict[str, jax.Array]:
+    return {
+        "u": jnp.asarray(_rng.normal(size=NUM_STATES)),
+        "A": jnp.asarray(_rng.normal(size=(NUM_STATES, NUM_STATES))),
+        "epsilon": jnp.array(-1.5),
+    }
+
+
+def _build_plain(p: dict[str, jax.Array]) -> Chain:
+    return doeblin(FiniteKernel(p["A"]), FiniteRestart(p["u"]), jax.nn.sigmoid(p["epsilon"]))
+
+
+def _plain_law(p: dict[str, jax.Array]) -> jax.Array:
+    epsilon, u = jax.nn.sigmoid(p["epsilon"]), jax.nn.softmax(p["u"])
+    system = jnp.eye(NUM_STATES) - (1 - epsilon) * jax.nn.softmax(p["A"], axis=-1)
+    return epsilon * jnp.linalg.solve(system.T, u)
+
+
+PLAIN = Case(_plain_parameters(), _build_plain, _plain_law, datum=2)
+
+
+def _staged_matrix(logits: jax.Array) -> jax.Array:
+    """Three stages that may follow each other in any order; stage 1 restarts."""
+    return jax.nn.softmax(logits, axis=-1)
+
+
+def _staged_parameters() -> dict[str, jax.Array]:
+    return {
+        "u": jnp.asarray(_rng.normal(size=NUM_STATES)),
+        "A": jnp.asarray(_rng.normal(size=(2, NUM_STATES, NUM_STATES))),
+        "C": jnp.array([[1.5, -0.5, 0.5], [0.0, -1.0, 0.5], [-1.0, 0.0, 1.0]]),
+    }
+
+
+def _build_staged(p: dict[str, jax.Array]) -> Chain:
+    first, second = FiniteKernel(p["A"][0]), FiniteKernel(p["A"][1])
+    return Chain(_staged_matrix(p["C"]), (first, None, second), FiniteRestart(p["u"]), 1)
+
+
+def _staged_law(p: dict[str, jax.Array]) -> jax.Array:
+    """The marginal law of the state under the joint chain, from its balance equations."""
+    u = jax.nn.softmax(p["u"])
+    moves = jax.nn.softmax(p["A"], axis=-1)
+    parts = jnp.stack([moves[0], jnp.tile(u, (NUM_STATES, 1)), moves[1]])
+    joint = jnp.einsum("ab,bij->aibj", _staged_matrix(p["C"]), parts)
+    size = 3 * NUM_STATES
+    system = (joint.reshape(size, size).T - jnp.eye(size)).at[0].set(1.0)
+    law = jnp.linalg.solve(system, jnp.zeros(size).at[0].set(1.0))
+    return law.reshape(3, NUM_STATES).sum(axis=0)
+
+
+STAGED = Case(_staged_parameters(), _build_staged, _staged_law, datum=0)
+
+
+class Runs(NamedTuple):
+    """Many runs of an estimator with different seeds."""
+
+    likelihoods: np.ndarray
+    """Z of each run."""
+    gradients: np.ndarray
+    transitions: float
+    stage_counts: np.ndarray
+
+
+def run(
+    case: Case, estimator: AbstractEstimator, y: Any, num_runs: int, x: Any = None, chunk: int = 250
+) -> Runs:
+    """Values and gradients for `num_runs` seeds; parameters are arguments of what is compiled."""
+    return compiled(case.build, estimator, y, x, chunk)(case.parameters, num_runs)
+
+
+def compiled(
+    build: Callable[[Any], Chain], estimator: AbstractEstimator, y: Any, x: Any, chunk: int
+) -> Callable[[Any, int], Runs]:
+    def one(parameters: Any, key: jax.Array):
+        def value(parameters: Any):
+            estimate = estimator(key, build(parameters), y, x)
+            return estimate.log_likelihood, estimate
+
+        (_, estimate), slope = eqx.filter_value_and_grad(value, has_aux=True)(parameters)
+        mean = jnp.exp(estimate.log_walk_weights).mean()
+        return mean, ravel_pytree(slope)[0], estimate.transitions, estimate.stage_counts
+
+    @jax.jit
+    def many(parameters: Any, keys: jax.Array):
+        return jax.vmap(lambda key: one(parameters, key))(keys)
+
+    def runs(parameters: Any, num_runs: int) -> Runs:
+        keys = jax.random.split(jax.random.key(11), (num_runs // chunk, chunk))
+        parts = [many(parameters, some) for some in keys]
+        values, slopes, transitions, counts = (
+            np.concatenate([np.asarray(part[i], dtype=np.float64) for part in parts])
+            for i in range(4)
+        )
+        return Runs(values, slopes, float(transitions.mean()), counts)
+
+    return runs
+
+
+def exact(case: Case, y: int) -> tuple[float, np.ndarray]:
+    """The likelihood and the gradient of its logarithm, by linear algebra."""
+    value, slope = jax.value_and_grad(lambda p: jnp.log(case.law(p)[y]))(case.parameters)
+    return float(jnp.exp(value)), np.asarray(ravel_pytree(slope)[0], dtype=np.float64)
+
+
+def assert_mean(samples: np.ndarray, mean: float) -> None:
+    """z-test: the samples' mean is `mean`, up to their own standard error."""
+    error = samples.std(ddof=1) / np.sqrt(len(samples))
+    assert error < 0.05 * abs(mean), "too few runs to tell"
+    assert abs(samples.mean() - mean) <= norm.isf(LEVEL / 2) * error + 1e-5 * abs(mean)
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def relative_bias(gradients: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.linalg.norm(gradients.mean(axis=0) - truth) / np.linalg.norm(truth))
+
+
+def relative_mse(gradients: np.ndarray, truth: np.ndarray) -> float:
+    return float(((gradients - truth) ** 2).sum(axis=1).mean() / (truth @ truth))
