@@ -128,9 +128,7 @@ def formulas(
     help="Folder for gestures.png, gestures.svg and gestures.json.",
 )
 @_console.json_option
-def gestures(
-    quick: bool, seeds: int | None, workers: int | None, out: Path, as_json: bool
-) -> None:
+def gestures(quick: bool, seeds: int | None, workers: int | None, out: Path, as_json: bool) -> None:
     """Words from gestures: Doeblin chains against Gibbs, with controls.
 
     Word and character accuracy against passes over the data for several budgets of transitions, a
@@ -159,3 +157,35 @@ def gestures(
     for line in table(report):
         click.echo(line)
     click.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
+
+
+@reproduce.command()
+@click.option("--trials", type=click.IntRange(min=1), default=1000, show_default=True)
+@click.option("--quick", is_flag=True, help="20 trials.")
+@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a trial.")
+@click.option("--peers/--no-peers", default=True, help="Also run Spacer and cvc5.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Folder for programs.json.",
+)
+@_console.seed_option
+@_console.json_option
+def programs(
+    trials: int, quick: bool, timeout: float, peers: bool, out: Path, seed: int, as_json: bool
+) -> None:
+    """Invariants of C programs: 0-, 1- and 2-stage chains, the default, Spacer and cvc5.
+
+    Wall and search seconds to a proof, mean ± standard error over the trials, on the paper's
+    programs as far as they are public, and `growth`, our substitute for its `hard`.
+
+    \b
+    Examples:
+      doeblin reproduce programs --quick
+      doeblin reproduce programs --trials 100 --no-peers --json
+    """
+    from ._programs_table import run_programs
+
+    run_programs(20 if quick else trials, timeout, peers, out, seed, as_json)

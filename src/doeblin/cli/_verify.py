@@ -212,7 +212,7 @@ def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) 
     plain = not (options["as_json"] or options["jsonl"])
     jobs = min(options["jobs"], len(paths))
     interrupted = False
-    with Batch(paths, settings, options["ints"], jobs) as batch, _progress(len(paths)) as advance:
+    with Batch(paths, settings, options["ints"], jobs) as batch, progress(len(paths)) as advance:
         try:
             for index, result in batch.results():
                 results[index] = result
@@ -263,7 +263,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _progress(total: int) -> Iterator[Any]:
+def progress(total: int) -> Iterator[Any]:
     """A progress bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda: None

@@ -12,13 +12,13 @@ def example(name: str) -> str:
     >>> "while (x < 0)" in example("fig1")
     True
     """
-    return resources.files(__package__).joinpath(f"{name}.c").read_text(encoding="utf-8")
+    return resources.files(__name__).joinpath(f"{name}.c").read_text(encoding="utf-8")
 
 
 def names() -> list[str]:
     """All bundled programs."""
     return sorted(
         item.name.removesuffix(".c")
-        for item in resources.files(__package__).iterdir()
+        for item in resources.files(__name__).iterdir()
         if item.name.endswith(".c")
     )

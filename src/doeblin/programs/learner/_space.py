@@ -155,7 +155,7 @@ class Space:
         put(np.repeat(rows, many), LE, np.tile(constants, len(rows)), np.repeat(base[1:], many))
         for c in (0, 1, -1):
             put(rows, EQ, np.full(len(rows), c), 0.2 * base[1:])
-        if len(points):
+        if len(points) and len(rows):
             projected = directions[1:] @ points.T
             if len(good):
                 highest, lowest = projected[:, good].max(1), projected[:, good].min(1)

@@ -1,0 +1,131 @@
+"""`doeblin bench`: suites of problems, with peers beside us in the same run."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .._errors import InputError
+from . import _console
+from ._verify import progress
+
+
+@click.group()
+def bench() -> None:
+    """Measure doeblin on suites, beside other tools."""
+
+
+@bench.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a file.")
+@_console.seed_option
+@click.option("--method", default="default", show_default=True, help="As for `doeblin verify`.")
+@click.option(
+    "--expected",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Expected verdicts: suite, file, safe/unsafe, with tabs.  [default: found near the suite]",
+)
+@click.option("--peers/--no-peers", default=True, help="Also run Spacer (twice) and cvc5.")
+@_console.json_option
+def verify(
+    suite: Path,
+    timeout: float,
+    seed: int,
+    method: str,
+    expected: Path | None,
+    peers: bool,
+    as_json: bool,
+) -> int:
+    """Verify all programs of the folder SUITE, one process at a time, and compare.
+
+    Prints for every tool how many programs it decided, how many verdicts differ from the expected
+    ones, and the median seconds. Exit status 1 if one of our verdicts differs.
+
+    \b
+    Examples:
+      doeblin bench verify suites/code2inv
+      doeblin bench verify suites/hola --timeout 5 --no-peers --json
+    """
+    from ..programs._batch import Batch, find_files
+    from ..programs._peers import PEERS, ask_peer
+
+    if not suite.is_dir():
+        raise InputError(f"'{suite}' is not a folder of programs")
+    paths = find_files([str(suite)])
+    wanted = _expected(suite, expected)
+    settings = {"timeout": timeout, "seed": seed, "method": method, "hints": ()}
+    tools: dict[str, dict[str, tuple[str, float]]] = {f"doeblin ({method})": {}}
+    ours = tools[f"doeblin ({method})"]
+    with Batch(paths, settings) as batch, progress(len(paths)) as step:
+        for _, result in batch.results():
+            ours[Path(result["file"]).name] = (result["verdict"].lower(), result["seconds"])
+            step()
+    if peers:
+        with progress(len(paths) * len(PEERS)) as step:
+            for peer in PEERS:
+                tools[peer] = {}
+                for path in paths:
+                    answer = ask_peer(peer, path, timeout)
+                    tools[peer][path.name] = (answer.result, answer.seconds)
+                    step()
+    rows = [_row(name, answers, wanted) for name, answers in tools.items()]
+    if as_json:
+        details = {
+            name: {file: {"verdict": v, "seconds": s} for file, (v, s) in answers.items()}
+            for name, answers in tools.items()
+        }
+        _console.print_json({"suite": str(suite), "table": rows, "files": details})
+    else:
+        _table(suite, len(paths), rows)
+        for file, (verdict, _) in sorted(ours.items()):
+            if verdict in ("safe", "unsafe") and wanted.get(file) not in (None, verdict):
+                click.echo(f"  {file}: {verdict}, expected {wanted[file]}")
+    return 1 if rows[0]["differs"] else 0
+
+
+def _expected(suite: Path, given: Path | None) -> dict[str, str]:
+    """Verdicts by file name, from a table beside the suite or above it."""
+    near = [suite / "expected.tsv", suite.resolve().parent / "expected.tsv"]
+    path = given or next((p for p in near if p.is_file()), None)
+    if path is None:
+        return {}
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+    except OSError as error:
+        raise InputError(f"cannot read '{path}': {error.strerror}") from None
+    name = suite.resolve().name
+    return {
+        row[1]: row[2]
+        for row in rows
+        if len(row) >= 3 and row[0] == name and row[2] in ("safe", "unsafe")
+    }
+
+
+def _row(
+    name: str, answers: dict[str, tuple[str, float]], wanted: dict[str, str]
+) -> dict[str, Any]:
+    decided = {f: v for f, (v, _) in answers.items() if v in ("safe", "unsafe")}
+    times = sorted(seconds for _, seconds in answers.values())
+    return {
+        "tool": name,
+        "safe": sum(v == "safe" for v in decided.values()),
+        "unsafe": sum(v == "unsafe" for v in decided.values()),
+        "undecided": len(answers) - len(decided),
+        "differs": sum(wanted.get(f, v) != v for f, v in decided.items()),
+        "median_seconds": times[len(times) // 2] if times else None,
+    }
+
+
+def _table(suite: Path, count: int, rows: list[dict[str, Any]]) -> None:
+    click.echo(f"{suite}: {count} programs")
+    click.echo(
+        f"{'tool':<24}{'safe':>6}{'unsafe':>8}{'undecided':>11}{'differs':>9}{'median s':>10}"
+    )
+    for row in rows:
+        click.echo(
+            f"{row['tool']:<24}{row['safe']:>6}{row['unsafe']:>8}{row['undecided']:>11}"
+            f"{row['differs']:>9}{row['median_seconds']:>10.3f}"
+        )
