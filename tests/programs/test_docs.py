@@ -1,0 +1,39 @@
+"""What the pages about programs show is what the commands print."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from doeblin.cli import main
+
+ROOT = Path(__file__).parents[2]
+TUTORIAL = (ROOT / "docs/tutorials/prove-a-program.md").read_text()
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return end.value.code, capsys.readouterr().out
+
+
+def test_tutorial(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    program = "examples/programs/together.c"
+    shown = re.search(r"```c title=.*?\n(.*?)```", TUTORIAL, re.DOTALL)
+    assert shown is not None and shown[1] == (ROOT / program).read_text()
+    certificate = str(tmp_path / "proof.smt2")
+    status, out = run(capsys, "verify", program, "--certificate", certificate)
+    assert status == 0
+    assert out.splitlines()[1] in TUTORIAL
+    status, out = run(capsys, "check", program, certificate)
+    assert status == 0 and out.strip() in TUTORIAL
+
+
+def test_the_broken_one_fails(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    target = tmp_path / "reproduce.c"
+    status, out = run(
+        capsys, "verify", "examples/buggy/together.c", "--trace", "--test", str(target)
+    )
+    assert status == 1 and "assert(y == 1);" in out and target.exists()
