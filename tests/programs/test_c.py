@@ -48,6 +48,8 @@ def test_malformed(text, message):
             "recursion (the function 'f') at p.c:1:23",
         ),
         ("int main() { int x = 1, y = 2; assert(x ^ y); }", "bit operations at p.c:1:39"),
+        ("int main() { volatile int v = 1; assert(v); }", "volatile variables at p.c:1:27"),
+        ("int main() { int x = 0; int a[1] = {x++}; assert(x); }", "arrays at p.c:1:29"),
         ("struct s { int a; };\nint main() { struct s v; v.a = 1; }", "structures at p.c:2:26"),
     ],
 )
@@ -87,6 +89,8 @@ def test_places_survive_macros_and_comments():
         "int i = 0; again: i++; if (i < 4) goto again; assert(i == 4);",
         "int i = 0, j = 0; do { i++; if (i == 2) continue; j++; } while (i < 5); assert(j == 4);",
         "{ static int c; c++; assert(c == 1); }",
+        "assert(count() == 1 && count() == 2 && count() == 3);",
+        "assert(later == 4);",
         "int x = 1; { int x = 2; assert(x == 2); } assert(x == 1);",
         "long long x = 4294967296; int y = x; assert(y == 0);",
         "int x = ~5; assert(x == -6);",
@@ -94,7 +98,8 @@ def test_places_survive_macros_and_comments():
 )
 def test_meaning(claim):
     """Each claim is true in C: proved in both integer models."""
-    text = f"int main(void) {{ {claim} return 0; }}"
+    head = "int count(void) { static int c; return ++c; }\nint later = 4;\nint later;\n"
+    text = f"{head}int main(void) {{ {claim} return 0; }}"
     for ints in ("math", "wrap32"):
         verdict = verify(parse_program(text, ints=ints), timeout=20)
         assert verdict.outcome is Outcome.SAFE, (ints, verdict.reason)

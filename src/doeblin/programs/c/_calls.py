@@ -140,7 +140,9 @@ class Calls(Expressions):
             raise self.unsupported("calls nested this deeply", node)
         definition = self.functions[name]
         declared = definition.decl.type
-        parameters = [p for p in (declared.args.params if declared.args else []) if p.name]
+        parameters = [
+            p for p in (declared.args.params if declared.args else []) if getattr(p, "name", None)
+        ]
         if len(arguments) < len(parameters):
             raise InputError(
                 f"'{name}' takes {len(parameters)} arguments, got {len(arguments)}",
@@ -151,6 +153,8 @@ class Calls(Expressions):
             if number < len(parameters):
                 kind = self._in_global_scope(parameters[number])
                 if isinstance(kind, Opaque):
+                    if not self.harmless(argument):
+                        raise self.unsupported(kind.what, argument)
                     values.append(None)
                     continue
             value = self.rvalue(argument)

@@ -98,6 +98,18 @@ class Expressions(Emitter):
             return all(self.plain(part) for part in (node.cond, node.iftrue, node.iffalse))
         return False
 
+    def harmless(self, node: Any) -> bool:
+        """Is there nothing in the expression that could change an integer variable?"""
+        if isinstance(node, c_ast.Assignment):
+            return False
+        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS:
+            return False
+        if isinstance(node, c_ast.FuncCall):
+            name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+            if name not in ("malloc", "calloc", "alloca"):
+                return False
+        return all(self.harmless(child) for _, child in node.children())
+
     # ---- values
 
     def rvalue(self, node: Any) -> Value:

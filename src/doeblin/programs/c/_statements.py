@@ -35,6 +35,7 @@ class Statements(Calls):
         super().__init__(*args, **options)
         self.frames: list[_Frame] = []
         self._cases: dict[int, int] = {}
+        self._statics: dict[int, str] = {}
 
     # ---- functions
 
@@ -190,7 +191,7 @@ class Statements(Calls):
                 self.assign(frame.result[0], value.term, self.place(node))
             elif not frame.opaque:
                 self.effects(node.expr)
-            elif not isinstance(node.expr, c_ast.ID | c_ast.Constant | c_ast.Cast):
+            elif not self.harmless(node.expr):
                 raise self.unsupported("pointers", node)
         self.jump(frame.after)
         self.start(self.graph.block())
@@ -286,11 +287,18 @@ class Statements(Calls):
         if isinstance(kind, Opaque):
             if kind.name == "void":
                 raise InputError(f"'{node.name}' cannot have type void", place=place)
+            if node.init is not None and not self.harmless(node.init):
+                raise self.unsupported(kind.what, node)
             self.scopes[-1][node.name] = Slot(kind)
             return
+        if "volatile" in node.quals:
+            raise self.unsupported("volatile variables", node)
         kept = len(self.scopes) == 1 or "static" in node.storage
+        if kept and self._known_already(node, kind):
+            return
         name = self.fresh(node.name, kind, place)
         if kept:
+            self._statics[id(node)] = name
             self._global(node, name, kind)
         elif node.init is not None:
             if isinstance(node.init, c_ast.InitList):
@@ -304,6 +312,14 @@ class Statements(Calls):
         else:
             self.havoc(name, kind, place)
         self.scopes[-1][node.name] = Slot(kind, name)
+
+    def _known_already(self, node: Any, kind: CType) -> bool:
+        """A static variable of a function inlined before, or a global declared once more."""
+        if id(node) in self._statics:
+            self.scopes[-1][node.name] = Slot(kind, self._statics[id(node)])
+            return True
+        known = self.scopes[-1].get(node.name)
+        return len(self.scopes) == 1 and known is not None and node.init is None
 
     def _initial(self, node: Any, name: str, kind: CType) -> Value:
         outer = self.scopes[-1].get(node.name)
