@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -108,6 +109,19 @@ def test_finite_combinations_multiply_matrices():
     np.testing.assert_allclose(
         mixture([kernel, other], [0.25, 0.75]).matrix, 0.25 * MATRIX + 0.75 * np.eye(4), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("num_values", [3, [3, 3, 3]])
+def test_kernels_can_be_built_inside_jit(num_values):
+    """As learning does it: parameters are traced while the kernels are made."""
+
+    @jax.jit
+    def stay(weights):
+        model = eqx.tree_at(lambda model: model.weights, LOOP, weights)
+        both = mixture([Gibbs(model, num_values), Metropolis(model, UniformChange(num_values))])
+        return both.log_prob(SITE_STATES[0], SITE_STATES[0])
+
+    assert jnp.isfinite(stay(LOOP.weights))
 
 
 def test_combinations_of_one_are_that_one():

@@ -8,6 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
@@ -37,13 +38,16 @@ class Sites(eqx.Module):
     where: Callable[[State], Any] | None = eqx.field(static=True)
 
     def __init__(self, num_values: int | Any, where: Callable[[State], Any] | None = None):
-        counts = jnp.asarray(num_values)
-        if not jnp.issubdtype(counts.dtype, jnp.integer) or counts.ndim > 1 or counts.min() < 1:
+        # In numpy: inside `jit`, where kernels are built for learning, jnp would trace the checks.
+        counts = np.asarray(num_values)
+        if not np.issubdtype(counts.dtype, np.integer) or counts.ndim > 1 or counts.min() < 1:
             raise InputError(
                 f"num_values = {num_values!r} must be a positive whole number, or one for each site"
             )
         self.num_values = int(counts.max())
-        self.allowed = None if counts.ndim == 0 else jnp.arange(self.num_values) < counts[:, None]
+        self.allowed = (
+            None if counts.ndim == 0 else jnp.asarray(np.arange(self.num_values) < counts[:, None])
+        )
         self.where = where
 
     def get(self, state: State) -> Int[Array, " sites"]:
