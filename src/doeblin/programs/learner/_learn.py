@@ -12,7 +12,7 @@ from ..proof import Atom, Clock, Conditions, Dnf, GaveUp
 from ._data import Data
 from ._harvest import dnf_of, harvest
 from ._lemmas import candidates, good_points, guarded, prove
-from ._seed import add_models, run_program, walk
+from ._seed import add_models, run_program, successor, walk
 from ._space import Space
 from ._teacher import Teacher
 
@@ -116,15 +116,32 @@ class Learner:
                 if self.clock.seconds > 0.1 * self.clock.limit:
                     break
                 walk(self.conditions, self.data, self.rng, start, steps=14, scale=self.scale)
+        self._reach_all()
         add_models(self.data, self.system, failures)
         for failure in failures[:4]:
             self._back(failure.clause, failure.source)
+
+    def _reach_all(self) -> None:
+        """Look for states of cut points that no run has reached, one step from those reached."""
+        for _ in self.system.cuts:
+            reached = {self.data.points[i][0] for i in self.data.good}
+            before = len(self.data.good)
+            for index, clause in enumerate(self.system.clauses):
+                if clause.source not in reached or clause.target in (None, *reached):
+                    continue
+                known = good_points(self.data, clause.source)
+                for state in self.rng.sample(known, min(6, len(known))):
+                    model = successor(self.conditions, self.rng, index, state, self.scale)
+                    if model is not None:
+                        add_models(self.data, self.system, [model])
+            if len(self.data.good) == before:
+                return
 
     def _runs(self, starts: list) -> None:
         assert self.interpreter is not None
         until = self.clock.seconds + min(0.12, 0.05 * self.clock.limit)
         for number in range(40):
-            if number > 5 and self.clock.seconds > until:
+            if number >= 15 and self.clock.seconds > until:
                 break
             self.clock.tick()
             first = None

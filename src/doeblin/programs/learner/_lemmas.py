@@ -32,8 +32,10 @@ def candidates(
 
     `least_weight` leaves out unlikely directions.
     """
-    if not good or not space.size:
+    if not space.size:
         return []
+    if not good:
+        return _blind(space)
     points = np.array(good, dtype=np.int64).reshape(len(good), space.size)
     found: dict[Atom, None] = {}
     for atom in space.equalities(points):
@@ -59,6 +61,15 @@ def candidates(
     for atom in _congruent(space, points):
         found[atom] = None
     return [((atom,),) for atom in list(found)[: 2 * _MOST]]
+
+
+def _blind(space: Space) -> list[Dnf]:
+    """Candidates without any example: what the program says, and comparisons with zero and one."""
+    found = dict.fromkeys(atom for atom, _ in space.suggested)
+    for vector in space.vectors(0.8)[:200]:
+        for bound in (-1, 0, 1):
+            found[Atom(vector, LE, bound)] = None
+    return [((atom,),) for atom in list(found)[:_MOST]]
 
 
 def _holds(atom: Atom, points: NDArray[np.int64]) -> bool:
