@@ -250,7 +250,8 @@ def _text(e: tuple) -> str:
 class Executor:
     """Runs a program on given inputs with C's rules, type by type."""
 
-    def __init__(self, program: FuzzProgram, inputs, limit: int = 400):
+    def __init__(self, program: FuzzProgram, inputs, limit: int = 400, wrap: bool = False):
+        self.wrap = wrap
         self.program = program
         self.inputs = inputs
         self.left = limit
@@ -390,14 +391,19 @@ class Executor:
             quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
             return (quotient if op == "/" else a - b * quotient), kind
         low, high = TYPES[kind]
-        if value > high or (value < low and not unsigned):
+        if self.wrap:
+            if not unsigned and not low <= value <= high:
+                raise Failed  # undefined behaviour
+        elif value > high or (value < low and not unsigned):
             raise OutOfModel
         return self.convert(value, kind), kind
 
 
-def brute_force(program: FuzzProgram, rng: random.Random, runs: int = 300) -> list[int] | None:
+def brute_force(
+    program: FuzzProgram, rng: random.Random, runs: int = 300, wrap: bool = False
+) -> list[int] | None:
     """Inputs that make the program fail, if any short run does."""
-    small = [-2, -1, 0, 1, 2, 3]
+    small = [-2, -1, 0, 1, 2, 3, *([2**31 - 1, -(2**31)] if wrap else [])]
     tries = itertools.chain(
         itertools.product([0, 1, -1], repeat=4),
         ([rng.choice(small) for _ in range(12)] for _ in range(runs)),
@@ -412,7 +418,7 @@ def brute_force(program: FuzzProgram, rng: random.Random, runs: int = 300) -> li
                 yield value
 
         try:
-            Executor(program, inputs()).run()
+            Executor(program, inputs(), wrap=wrap).run()
         except Failed:
             return used
         except (OutOfModel, Stopped):
@@ -420,20 +426,22 @@ def brute_force(program: FuzzProgram, rng: random.Random, runs: int = 300) -> li
     return None
 
 
-def disagreement(seed: int, *, timeout: float) -> tuple[str | None, str]:
+def disagreement(seed: int, *, timeout: float, ints: str = "math") -> tuple[str | None, str]:
     """What is wrong with the verdict on a random program (None: nothing), and the verdict."""
     from doeblin.programs import Outcome, parse_program, verify
 
     program = Generator(seed).program()
-    verdict = verify(parse_program(program.text, file=f"fuzz{seed}.c"), timeout=timeout, seed=seed)
+    wrap = ints == "wrap32"
+    parsed = parse_program(program.text, file=f"fuzz{seed}.c", ints=ints)  # type: ignore[arg-type]
+    verdict = verify(parsed, timeout=timeout, seed=seed)
     if verdict.outcome is Outcome.SAFE:
-        failing = brute_force(program, random.Random(seed))
+        failing = brute_force(program, random.Random(seed), wrap=wrap)
         if failing is not None:
             return f"SAFE, but inputs {failing} fail", verdict.outcome.value
     if verdict.outcome is Outcome.UNSAFE:
         try:
             values = iter([value for _, value in verdict.inputs])
-            Executor(program, values, limit=1_000_000).run()
+            Executor(program, values, limit=1_000_000, wrap=wrap).run()
         except Failed:
             return None, verdict.outcome.value
         except OutOfModel:
@@ -449,11 +457,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=2.0)
+    parser.add_argument("--ints", choices=["math", "wrap32"], default="math")
     options = parser.parse_args()
     wrong = 0
     verdicts: dict[str, int] = {}
     for seed in range(options.first, options.first + options.count):
-        problem, verdict = disagreement(seed, timeout=options.timeout)
+        problem, verdict = disagreement(seed, timeout=options.timeout, ints=options.ints)
         verdicts[verdict] = verdicts.get(verdict, 0) + 1
         if problem:
             wrong += 1

@@ -13,3 +13,9 @@ def test_verdicts_agree_with_brute_force(block):
         assert problem is None, f"seed {seed}: {problem}"
         decided += verdict != "UNKNOWN"
     assert decided >= 12
+
+
+def test_machine_integers_agree_with_brute_force():
+    for seed in range(500, 520):
+        problem, _ = disagreement(seed, timeout=1.0, ints="wrap32")
+        assert problem is None, f"seed {seed}: {problem}"
