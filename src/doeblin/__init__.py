@@ -15,8 +15,13 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import chains as chains
+    from . import crf as crf
     from . import finite as finite
+    from . import formulas as formulas
+    from . import gestures as gestures
     from . import kernels as kernels
+    from . import learning as learning
+    from . import programs as programs
     from . import schedules as schedules
     from .chains import Chain as Chain
     from .chains import doeblin as doeblin
@@ -25,7 +30,17 @@ if TYPE_CHECKING:
     from .schedules import Schedule as Schedule
     from .schedules import certify as certify
 
-_MODULES = {"chains", "finite", "kernels", "schedules"}
+_MODULES = {
+    "chains",
+    "crf",
+    "finite",
+    "formulas",
+    "gestures",
+    "kernels",
+    "learning",
+    "programs",
+    "schedules",
+}
 _NAMES = {
     "Certificate": "schedules",
     "Chain": "chains",
@@ -34,7 +49,6 @@ _NAMES = {
     "doeblin": "chains",
     "staged": "chains",
 }
-_EXTRAS = {"jax": "chains", "equinox": "chains", "jaxtyping": "chains"}
 
 __all__ = ["InputError", "MissingExtraError", "UnsupportedError", "__version__"]
 __all__ += [*_MODULES, *_NAMES]  # pyright: ignore[reportUnsupportedDunderAll]
@@ -46,10 +60,7 @@ def __getattr__(name: str) -> Any:
     try:
         module = importlib.import_module(f"doeblin.{_NAMES.get(name, name)}")
     except ModuleNotFoundError as error:
-        missing = (error.name or "").split(".")[0]
-        if missing in _EXTRAS:
-            raise MissingExtraError(missing, _EXTRAS[missing]) from None
-        raise
+        raise MissingExtraError.explaining(error) or error from None
     return getattr(module, name) if name in _NAMES else module
 
 

@@ -45,3 +45,24 @@ class MissingExtraError(ImportError):
         )
         self.module = module
         self.extra = extra
+
+    @classmethod
+    def explaining(cls, error: ModuleNotFoundError) -> MissingExtraError | None:
+        """The same error, if it is for want of one of our optional packages."""
+        module = (error.name or "").split(".")[0]
+        return cls(module, _EXTRA_OF[module]) if module in _EXTRA_OF else None
+
+
+_EXTRA_OF = {
+    "arviz": "interop",
+    "blackjax": "interop",
+    "equinox": "chains",
+    "jax": "chains",
+    "jaxtyping": "chains",
+    "matplotlib": "plots",
+    "numba": "formulas",
+    "optax": "chains",
+    "pycparser": "verify",
+    "safetensors": "learning",
+    "z3": "verify",
+}

@@ -121,6 +121,17 @@ def test_missing_extras_are_named(tmp_path):
     assert "pip install 'doeblin[chains]'" in done.stdout, done.stderr
 
 
+def test_missing_extras_are_named_by_commands(tmp_path):
+    (tmp_path / "z3.py").write_text("raise ModuleNotFoundError(name='z3')")
+    (tmp_path / "p.c").write_text("int main(void) { assert(1); }")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [DOEBLIN, "verify", tmp_path / "p.c"], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 3
+    assert "pip install 'doeblin[verify]'" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_reproduce_example(capsys, tmp_path):
     status, out, _ = call(capsys, "reproduce", "example", "--out", str(tmp_path))
     assert status == 0

@@ -57,8 +57,12 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         status = INPUT_ERROR
     except (InputError, MissingExtraError) as error:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
-        status = INPUT_ERROR
+        status = _refuse(error)
+    except ModuleNotFoundError as error:
+        explained = MissingExtraError.explaining(error)
+        if explained is None:
+            raise
+        status = _refuse(explained)
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         status = INTERRUPTED
@@ -67,3 +71,8 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse(error: Exception) -> int:
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
+    return INPUT_ERROR
