@@ -3,6 +3,12 @@
 from ._alignments import AlignmentProposal as AlignmentProposal
 from ._alignments import Alignments as Alignments
 from ._alignments import Output as Output
+from ._highorder import Given as Given
+from ._highorder import HighOrder as HighOrder
+from ._highorder import RandomFraction as RandomFraction
+from ._highorder import SequenceGibbs as SequenceGibbs
+from ._labeller import SequenceLabeller as SequenceLabeller
+from ._labeller import train_crf as train_crf
 from ._potentials import Potentials as Potentials
 from ._potentials import log_partition as log_partition
 from ._potentials import log_weight as log_weight

@@ -23,7 +23,8 @@ _FORMAT = "doeblin-checkpoint-1"
 def save(path: Path, trees: dict[str, Any], facts: dict[str, Any]) -> None:
     """Write named trees of arrays and some facts (JSON) to `path`, all or nothing."""
     serialise = _safetensors().save
-    tensors = {name: np.ascontiguousarray(leaf) for name, leaf in _named(trees).items()}
+    # Not `ascontiguousarray`, which makes vectors of scalars.
+    tensors = {name: np.asarray(leaf, order="C") for name, leaf in _named(trees).items()}
     header = json.dumps(facts, sort_keys=True)
     metadata = {"format": _FORMAT, "facts": header, "digest": _digest(tensors, header)}
     content = serialise(tensors, metadata)
@@ -104,7 +105,7 @@ def _digest(tensors: dict[str, np.ndarray], header: str) -> str:
     for name in sorted(tensors):
         leaf = tensors[name]
         digest.update(f"{name}{leaf.dtype}{leaf.shape}".encode())
-        digest.update(np.ascontiguousarray(leaf).tobytes())
+        digest.update(leaf.tobytes())
     return digest.hexdigest()
 
 

@@ -1,0 +1,113 @@
+"""From sequences of feature dictionaries, or arrays, and labels to padded arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import InputError
+from ._restart import Observed, SparseFeatures
+
+
+class Encoder:
+    """Numbers features and labels as they occur in the training data.
+
+    A sequence is an array of shape (length, features), or a list with a dictionary (or a list of
+    names) for each place, as CRFsuite's wrappers take them: string values are indicators, numbers
+    are values. Features that training has not seen are left out.
+    """
+
+    def __init__(self, sequences: Sequence[Any], labels: Sequence[Sequence[Any]]):
+        check_aligned(sequences, labels)
+        self.classes = sorted({label for sequence in labels for label in sequence})
+        self.numbers = {label: number for number, label in enumerate(self.classes)}
+        self.dense = _is_dense(sequences[0])
+        self.names: dict[str, int] = {}
+        if self.dense:
+            self.num_features = np.shape(sequences[0])[1]
+        else:
+            for sequence in sequences:
+                for place in sequence:
+                    for name in _features(place):
+                        self.names.setdefault(name, len(self.names))
+            self.num_features = len(self.names)
+
+    def encode(self, sequence: Any) -> Observed:
+        """One sequence; its length is that of its arrays until it is padded."""
+        if self.dense:
+            features = np.asarray(sequence, dtype=np.float32)
+            if features.ndim != 2 or features.shape[1] != self.num_features:
+                raise InputError(
+                    f"a sequence has features of shape {features.shape}, but training had "
+                    f"{self.num_features} features at each place"
+                )
+            return Observed(features, np.array(len(features)))  # pyright: ignore
+        known = [
+            [
+                (self.names[name], value)
+                for name, value in _features(place).items()
+                if name in self.names
+            ]
+            for place in sequence
+        ]
+        width = max((len(place) for place in known), default=0)
+        numbers = np.zeros((len(known), width), np.int32)
+        values = np.zeros((len(known), width), np.float32)
+        for t, place in enumerate(known):
+            for e, (number, value) in enumerate(place):
+                numbers[t, e], values[t, e] = number, value
+        return Observed(SparseFeatures(numbers, values), np.array(len(known)))  # pyright: ignore
+
+    def encode_labels(self, labels: Sequence[Any]) -> np.ndarray:
+        unknown = [label for label in labels if label not in self.numbers]
+        if unknown:
+            raise InputError(
+                f"label {unknown[0]!r} did not occur in training; known are {self.classes}"
+            )
+        return np.array([self.numbers[label] for label in labels], dtype=np.int32)
+
+
+def pad(example: tuple[Observed, np.ndarray], length: int, entries: int) -> tuple[Any, Any]:
+    """An example with arrays of the given length (and number of sparse entries a place)."""
+    observed, labels = example
+    features = observed.features
+    if isinstance(features, SparseFeatures):
+        grown: list[Any] = [_grown(leaf, length, entries) for leaf in features]
+        padded: Any = SparseFeatures(*grown)
+    else:
+        padded = _grown(features, length, features.shape[1])
+    return Observed(padded, observed.length), np.pad(labels, (0, length - len(labels)))
+
+
+def check_aligned(sequences: Sequence[Any], labels: Sequence[Sequence[Any]]) -> None:
+    if not len(sequences):
+        raise InputError("there are no sequences")
+    if len(sequences) != len(labels):
+        raise InputError(f"{len(sequences)} sequences have {len(labels)} sequences of labels")
+    for i, (sequence, own) in enumerate(zip(sequences, labels, strict=True)):
+        if len(sequence) != len(own) or not len(own):
+            raise InputError(
+                f"sequence {i} has {len(sequence)} places and {len(own)} labels; each place needs "
+                "one, and empty sequences have to be left out"
+            )
+
+
+def _grown(leaf: Any, length: int, width: int) -> np.ndarray:
+    return np.pad(np.asarray(leaf), ((0, length - leaf.shape[0]), (0, width - leaf.shape[1])))
+
+
+def _is_dense(sequence: Any) -> bool:
+    return not isinstance(sequence[0], dict) and not isinstance(next(iter(sequence[0]), ""), str)
+
+
+def _features(place: Any) -> dict[str, float]:
+    if not isinstance(place, dict):
+        return {str(name): 1.0 for name in place}
+    return {
+        f"{name}:{value}" if isinstance(value, str) else str(name): (
+            1.0 if isinstance(value, str) else float(value)
+        )
+        for name, value in place.items()
+    }

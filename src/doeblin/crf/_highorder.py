@@ -1,0 +1,96 @@
+"""Past the linear chain: densities with features of the whole labelling, and their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .._custom_types import Count, Input, RandomKey, Scalar
+from ..kernels import AbstractReversibleKernel
+from ._potentials import Labels, Potentials, log_weight
+from ._restart import FractionBlock, Observed
+
+Extra = Callable[[Labels, Observed], Any]
+"""Features of a whole labelling, as a vector; must not look at labels beyond `x.length`."""
+
+
+class Given(NamedTuple):
+    """One observed sequence with all scores that need no labels, computed once."""
+
+    base: Potentials
+    """The restart's."""
+    full: Potentials
+    """The kernel's own version of them."""
+    observed: Observed
+
+
+class HighOrder(eqx.Module):
+    """log π̂(y | x) = scores of a linear chain + weights · extra features of all labels at once."""
+
+    weights: Float[Array, " extra"]
+    extra: Extra = eqx.field(static=True)
+
+    def __call__(self, labels: Labels, x: Given) -> Scalar:
+        features = jnp.asarray(self.extra(labels, x.observed), dtype=self.weights.dtype)
+        return log_weight(x.full, labels) + jnp.dot(self.weights, features.ravel())
+
+
+class SequenceGibbs(AbstractReversibleKernel):
+    """Random-scan Gibbs over the places of a sequence that are not padding.
+
+    `log_density(labels, x)` scores whole labellings; `length(x)` says how many places count.
+    """
+
+    log_density: Callable[[Labels, Any], Any]
+    num_labels: int = eqx.field(static=True)
+    length: Callable[[Any], Count] = eqx.field(static=True)
+
+    def sample(self, key: RandomKey, state: Labels, x: Input = None) -> Labels:
+        return self.sample_scored(key, state, x)[0]
+
+    def sample_scored(
+        self, key: RandomKey, state: Labels, x: Input = None
+    ) -> tuple[Labels, Scalar]:
+        place_key, label_key = jax.random.split(key)
+        length = self.length(x)
+        place = jax.random.randint(place_key, (), 0, length)
+        logits = self._logits(state, place, x)
+        label = jax.random.categorical(label_key, logits)
+        new = state.at[place].set(label.astype(state.dtype))
+        return new, jax.nn.log_softmax(logits)[label] - jnp.log(length)
+
+    def log_prob(self, new: Labels, old: Labels, x: Input = None) -> Scalar:
+        length, places = self.length(x), jnp.arange(old.shape[0])
+        changed = new != old
+
+        def choose(place: Array) -> Scalar:
+            return jax.nn.log_softmax(self._logits(old, place, x))[new[place]]
+
+        # One change names its place; staying put can happen at every place.
+        could = (places < length) & (changed | ~changed.any())
+        log_probs = jnp.where(could, jax.vmap(choose)(places), -jnp.inf)
+        possible = (changed.sum() <= 1) & ~(changed & (places >= length)).any()
+        total = jax.nn.logsumexp(log_probs, where=could)
+        return jnp.where(possible, total - jnp.log(length), -jnp.inf)
+
+    def log_target(self, state: Labels, x: Input = None) -> Scalar:
+        return jnp.asarray(self.log_density(state, x))
+
+    def _logits(self, state: Labels, place: Array, x: Input) -> Float[Array, " labels"]:
+        labels = jnp.arange(self.num_labels, dtype=state.dtype)
+        return jax.vmap(lambda label: jnp.asarray(self.log_density(state.at[place].set(label), x)))(
+            labels
+        )
+
+
+class RandomFraction(eqx.Module):
+    """Blocks for sequences of any length: a random share of it, from its start or its end."""
+
+    def __call__(self, key: RandomKey) -> FractionBlock:
+        share_key, side_key = jax.random.split(key)
+        return FractionBlock(jax.random.uniform(share_key), jax.random.bernoulli(side_key))

@@ -1,0 +1,306 @@
+"""A sequence labeller in scikit-learn's manner, with features of any order."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array
+
+from .._custom_types import RandomKey
+from .._errors import InputError
+from ..chains import Chain, doeblin
+from ..kernels import BlockKernel, mixture
+from ..learning import (
+    AbstractEstimator,
+    Dataset,
+    Fit,
+    FixedHorizon,
+    PathEstimate,
+    Reversal,
+    fit,
+    weighted_states,
+)
+from ._encoding import Encoder, check_aligned, pad
+from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
+from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
+
+Kernel = Literal["gibbs", "block", "both"]
+
+
+class Parameters(eqx.Module):
+    """θ_0 of the restart u, θ_1 of the kernel A, and A's extra weights."""
+
+    base: LinearPotentials
+    full: LinearPotentials
+    density: HighOrder
+
+
+class SequenceLabeller:
+    """Labels sequences by a chain that restarts from a CRF and refines it with extra features.
+
+    The restart u is a linear-chain CRF. The kernel A leaves invariant a density with the same
+    features *and* `extra(labels, x)`, any function of all labels of a sequence: long-range
+    agreement, checksums, dictionaries. Training follows the paper: u alone (convex, by L-BFGS),
+    then the chain's own likelihood from where A leaves u invariant, so it starts at the CRF's.
+    Without `extra` it *is* the CRF, decoded by its marginals.
+
+    The kernel is "gibbs" (one place at a time), "block" (redraws the start or end of a sequence
+    from u, several times, and picks one), or "both" in turn at random.
+    """
+
+    def __init__(
+        self,
+        extra: Extra | None = None,
+        *,
+        kernel: Kernel = "both",
+        epsilon: float = 0.1,
+        num_walks: int = 8,
+        num_proposals: int = 8,
+        l2: float = 1e-3,
+        crf_steps: int = 100,
+        epochs: int = 5,
+        batch_size: int = 32,
+        learning_rate: float = 0.1,
+        num_buckets: int = 3,
+        estimator: AbstractEstimator | None = None,
+        seed: int = 0,
+        progress: bool | None = None,
+    ):
+        self.extra = extra
+        self.kernel = kernel
+        self.epsilon = epsilon
+        self.num_walks = num_walks
+        self.num_proposals = num_proposals
+        self.l2 = l2
+        self.crf_steps = crf_steps
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.num_buckets = num_buckets
+        self.estimator = estimator
+        self.seed = seed
+        self.progress = progress
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The options, as scikit-learn wants them."""
+        names = list(inspect.signature(SequenceLabeller.__init__).parameters)[1:]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **options: Any) -> SequenceLabeller:
+        """Change options; a labeller has to be fitted again to follow them."""
+        known = self.get_params()
+        for name, value in options.items():
+            if name not in known:
+                raise InputError(f"there is no option {name!r}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceLabeller:
+        """Learn from sequences (see `Encoder` for their forms) and the labels of their places."""
+        if self.kernel not in ("gibbs", "block", "both"):
+            raise InputError(f"kernel = {self.kernel!r} must be 'gibbs', 'block' or 'both'")
+        self.encoder_ = Encoder(X, y)
+        self.classes_ = self.encoder_.classes
+        examples = [
+            (self.encoder_.encode(sequence), self.encoder_.encode_labels(labels))
+            for sequence, labels in zip(X, y, strict=True)
+        ]
+        self._entries = max(_entries(observed) for observed, _ in examples)
+        data = self._dataset(examples)
+        zeros = LinearPotentials.zeros(self.encoder_.num_features, len(self.classes_))
+        base = train_crf(zeros, data, l2=self.l2, steps=self.crf_steps)
+        observed = jax.tree.map(lambda leaf: leaf[0], data.buckets[0][0])
+        extra = self.extra or _no_extra
+        labels = jnp.zeros(data.buckets[0][1].shape[1], jnp.int32)
+        size = jax.eval_shape(lambda: jnp.ravel(jnp.asarray(extra(labels, observed)))).shape[0]
+        # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
+        self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
+        self.fit_: Fit | None = None
+        if self.extra is not None:
+            self.fit_ = self._train_chain(data)
+            self.parameters_ = self.fit_.parameters
+        return self
+
+    def predict(
+        self, X: Sequence[Any], *, decode: Literal["marginal", "joint"] = "marginal"
+    ) -> list[list[Any]]:
+        """The most probable label of each place, or ("joint") the most probable labelling found."""
+        if decode not in ("marginal", "joint"):
+            raise InputError(f"decode = {decode!r} must be 'marginal' or 'joint'")
+        decoder = _joint_choice if decode == "joint" else _marginal_choice
+        decoded = self._decode(X, decoder)
+        return [[self.classes_[label] for label in labels] for labels in decoded]
+
+    def predict_marginals(self, X: Sequence[Any]) -> list[np.ndarray]:
+        """P(label) at each place under the chain's stationary law: arrays (length, classes)."""
+        return self._decode(X, _marginals)
+
+    def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
+        """The fraction of places labelled correctly."""
+        check_aligned(X, y)
+        right = [
+            a == b
+            for found, wanted in zip(self.predict(X), y, strict=True)
+            for a, b in zip(found, wanted, strict=True)
+        ]
+        return float(np.mean(right))
+
+    def chain(self, parameters: Parameters | None = None) -> Chain:
+        """The chain over label vectors; its input is that of `given`."""
+        restart = LinearChainCRF(_base)
+        density = (parameters or self.parameters_).density
+        gibbs = SequenceGibbs(density, len(self.classes_), _length)
+        block = BlockKernel(
+            restart, density, num_proposals=self.num_proposals, choose_block=RandomFraction()
+        )
+        kernels = {"gibbs": [gibbs], "block": [block], "both": [gibbs, block]}[self.kernel]
+        return doeblin(kernels[0] if len(kernels) == 1 else mixture(kernels), restart, self.epsilon)
+
+    def _train_chain(self, data: Dataset) -> Fit:
+        estimator = self.estimator or Reversal(FixedHorizon(self.epsilon), num_walks=self.num_walks)
+
+        def objective(key: RandomKey, parameters: Parameters, example: Any) -> PathEstimate:
+            observed, labels = example
+            x = given(parameters, observed)
+            return estimator(key, self.chain(parameters), labels, x)
+
+        return fit(
+            objective,
+            self.parameters_,
+            data,
+            optimiser=optax.adagrad(self.learning_rate),
+            batch_size=self.batch_size,
+            epochs=self.epochs,
+            penalty=lambda parameters: self.l2 / 2 * _squared_norm(parameters),
+            progress=self.progress,
+            seed=self.seed,
+        )
+
+    def _dataset(self, examples: list[Any]) -> Dataset:
+        return Dataset(
+            examples,
+            length=lambda example: int(example[0].length),
+            pad=lambda example, length: pad(example, length, self._entries),
+            num_buckets=self.num_buckets,
+        )
+
+    def _decode(self, X: Sequence[Any], decoder: Any) -> list[Any]:
+        if not hasattr(self, "parameters_"):
+            raise InputError("this labeller has not been fitted; call fit(X, y) first")
+        if not len(X):
+            return []
+        chain, horizon = self.chain(), FixedHorizon(self.epsilon)
+
+        @jax.jit
+        def some(parameters: Parameters, keys: Array, observed: Observed) -> Array:
+            def one(key: RandomKey, observed: Observed) -> Array:
+                x = given(parameters, observed)
+                if self.extra is None:
+                    return decoder.exact(chain.restart, x)
+                states, weights = weighted_states(key, chain, horizon, self.num_walks, x)
+                return decoder.sampled(states, weights, len(self.classes_))
+
+            return jax.vmap(one)(keys, observed)
+
+        encoded = [self.encoder_.encode(sequence) for sequence in X]
+        self._entries = max(self._entries, *(_entries(observed) for observed in encoded))
+        # The place in X goes with each example, in the labels' stead, to undo the bucketing.
+        examples = [(observed, np.full(1, i)) for i, observed in enumerate(encoded)]
+        data = self._dataset(examples)
+        found: list[Any] = [None] * len(X)
+        batch_size = min(256, max(data.sizes))
+        key = jax.random.key(self.seed)
+        for number, batch in enumerate(data.all_batches(batch_size)):
+            observed, places = batch.examples
+            keys = jax.random.split(jax.random.fold_in(key, number), batch_size)
+            results = np.asarray(some(self.parameters_, keys, observed))
+            for i, weight in enumerate(batch.weights):
+                if weight > 0:
+                    found[places[i, 0]] = results[i][: int(observed.length[i])]
+        return found
+
+
+def given(parameters: Parameters, observed: Observed) -> Given:
+    """The chain's input for one sequence: all scores that need no labels."""
+    return Given(parameters.base(observed).normalised(), parameters.full(observed), observed)
+
+
+def train_crf(
+    potentials: LinearPotentials, data: Dataset, *, l2: float, steps: int
+) -> LinearPotentials:
+    """Maximum likelihood (less l2/2·‖θ‖²) of a linear-chain CRF, by L-BFGS on all data at once."""
+    buckets = jax.tree.map(jnp.asarray, data.buckets)
+
+    def loss(potentials: LinearPotentials) -> Array:
+        crf = LinearChainCRF(potentials)
+        total = sum(
+            jax.vmap(lambda x, y: crf.log_prob(y, x))(observed, labels).sum()
+            for observed, labels in buckets
+        )
+        return l2 / 2 * _squared_norm(potentials) - total / len(data)
+
+    solver = optax.lbfgs()
+    value_and_grad = optax.value_and_grad_from_state(loss)
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        point, state = carry
+        value, slope = value_and_grad(point, state=state)
+        updates, state = solver.update(slope, state, point, value=value, grad=slope, value_fn=loss)
+        return (optax.apply_updates(point, updates), state), None
+
+    @jax.jit
+    def climb(point: Any) -> LinearPotentials:
+        return jax.lax.scan(step, (point, solver.init(point)), None, length=steps)[0][0]
+
+    return climb(potentials)
+
+
+class _Decoder(eqx.Module):
+    exact: Any = eqx.field(static=True)
+    sampled: Any = eqx.field(static=True)
+
+
+def _sampled_marginals(states: Array, weights: Array, num_labels: int) -> Array:
+    one_hot = jax.nn.one_hot(states, num_labels)
+    return jnp.einsum("stk,s->tk", one_hot, weights)
+
+
+def _most_visited(states: Array, weights: Array, num_labels: int) -> Array:
+    same = jnp.all(states[:, None] == states[None], axis=-1)
+    return states[jnp.argmax(same @ weights)]
+
+
+_marginals = _Decoder(lambda crf, x: crf.marginals(x)[0], _sampled_marginals)
+_marginal_choice = _Decoder(
+    lambda crf, x: jnp.argmax(crf.marginals(x)[0], axis=-1),
+    lambda *args: jnp.argmax(_sampled_marginals(*args), axis=-1),
+)
+_joint_choice = _Decoder(lambda crf, x: crf.viterbi(x)[0], _most_visited)
+
+
+def _base(x: Given) -> Any:
+    return x.base
+
+
+def _length(x: Given) -> Any:
+    return x.full.length
+
+
+def _no_extra(labels: Array, x: Observed) -> Array:
+    return jnp.zeros(0)
+
+
+def _entries(observed: Observed) -> int:
+    features = observed.features
+    return features.values.shape[1] if isinstance(features, SparseFeatures) else 0
+
+
+def _squared_norm(tree: Any) -> Array:
+    return sum((jnp.sum(leaf**2) for leaf in jax.tree.leaves(tree)), jnp.array(0.0))

@@ -1,0 +1,259 @@
+"""Training: it learns, it is deterministic, and it survives being killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from safetensors.numpy import load_file
+
+from doeblin import InputError
+from doeblin.learning import (
+    Dataset,
+    FixedHorizon,
+    Forward,
+    RestartLikelihood,
+    Reversal,
+    fit,
+    likelihood,
+    log_likelihood,
+)
+
+from .models import PLAIN
+
+ESTIMATOR = Reversal(FixedHorizon(0.3, steps=4), num_walks=4)
+OBJECTIVE = likelihood(ESTIMATOR, PLAIN.build)
+
+
+def data(count: int, seed: int) -> list[tuple[None, np.ndarray]]:
+    """Exact draws from the known chain."""
+    law = np.asarray(PLAIN.law(PLAIN.parameters), dtype=np.float64)
+    draws = np.random.default_rng(seed).choice(len(law), size=count, p=law / law.sum())
+    return [(None, np.array(draw, dtype=np.int32)) for draw in draws]
+
+
+def start() -> dict[str, jax.Array]:
+    return jax.tree.map(jnp.zeros_like, PLAIN.parameters)
+
+
+def test_training_recovers_the_log_likelihood_of_the_chain_that_drew_the_data(tmp_path: Path):
+    train, held_out = data(1024, 0), data(1024, 1)
+    found = fit(
+        OBJECTIVE,
+        start(),
+        train,
+        optimiser=optax.adagrad(0.3),
+        batch_size=128,
+        epochs=25,
+        validation=held_out,
+        patience=10,
+        metrics=tmp_path / "metrics.jsonl",
+        seed=3,
+    )
+    # The truth, for held-out data: exact for both parameters, whatever the estimates said.
+    states = np.array([int(y) for _, y in held_out])
+    learned = np.log(np.asarray(PLAIN.law(found.parameters)))[states]
+    known = np.log(np.asarray(PLAIN.law(PLAIN.parameters)))[states]
+    difference = learned - known
+    assert difference.mean() >= -3 * difference.std(ddof=1) / np.sqrt(len(difference)) - 2e-3
+    estimate = log_likelihood(OBJECTIVE, found.parameters, held_out, batch_size=128)
+    slack = 5 * estimate.standard_error
+    assert learned.mean() - 0.05 <= estimate.mean <= learned.mean() + slack
+    assert estimate.is_lower_bound
+
+    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert len(rows) == len(found.history)
+    assert rows[-1]["log_likelihood"] > rows[0]["log_likelihood"]
+    assert {"epoch", "steps", "effective_walks", "validation"} <= set(rows[0])
+    assert found.table().row_count == len(rows)
+
+
+def test_the_seed_determines_the_result():
+    quick = likelihood(Forward(FixedHorizon(0.4, steps=2), num_walks=2), PLAIN.build)
+    results = [
+        fit(quick, start(), data(64, 0), batch_size=16, epochs=2, seed=seed).parameters
+        for seed in (1, 1, 2)
+    ]
+    same, again, other = (np.asarray(result["A"]) for result in results)
+    assert np.array_equal(same, again)
+    assert not np.array_equal(same, other)
+
+
+def test_only_what_is_trainable_is_trained():
+    trainable = {"u": True, "A": False, "epsilon": False}
+    found = fit(
+        SIMPLE, start(), data(64, 0), batch_size=16, epochs=1, trainable=trainable
+    ).parameters
+    assert np.any(found["u"] != 0)
+    assert np.all(found["A"] == 0) and found["epsilon"] == 0
+
+
+def test_early_stopping_keeps_the_best():
+    found = fit(
+        likelihood(RestartLikelihood(), PLAIN.build),
+        start(),
+        data(8, 0),
+        optimiser=optax.sgd(2.0),
+        batch_size=8,
+        epochs=60,
+        validation=data(200, 5),
+        patience=3,
+    )
+    assert found.stopped_early
+    values = [row["validation"] for row in found.history]
+    assert len(values) < 60 and np.argmax(values) == len(values) - 4
+    states = [int(y) for _, y in data(200, 5)]
+    best = np.mean(np.log(jax.nn.softmax(found.parameters["u"]))[np.array(states)])
+    np.testing.assert_allclose(best, max(values), atol=1e-5)
+
+
+WORKER = """
+import sys
+import numpy as np
+from tests.learning.test_fit import OBJECTIVE, data, start
+from doeblin.learning import fit
+
+found = fit(OBJECTIVE, start(), data(256, 0), batch_size=8, epochs=6, validation=data(32, 1),
+            checkpoint=sys.argv[1], checkpoint_every=3, seed=7)
+np.savez(sys.argv[2], **{name: np.asarray(leaf) for name, leaf in found.parameters.items()})
+"""
+
+
+def worker(checkpoint: Path, result: Path) -> subprocess.Popen[bytes]:
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(root)}
+    arguments = [sys.executable, "-c", WORKER, str(checkpoint), str(result)]
+    return subprocess.Popen(arguments, env=environment, cwd=root)
+
+
+def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
+    whole = worker(tmp_path / "whole.safetensors", tmp_path / "whole.npz")
+    assert whole.wait(timeout=300) == 0
+
+    checkpoint, result = tmp_path / "killed.safetensors", tmp_path / "killed.npz"
+    kills = 0
+    for wanted in (1, 4):
+        process = worker(checkpoint, result)
+        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        seen = 0
+        # Let it write a few checkpoints, then kill it without warning.
+        while process.poll() is None and seen < wanted:
+            time.sleep(0.002)
+            now = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+            seen += now != before
+            before = now
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait(timeout=60) == -signal.SIGKILL
+        load_file(checkpoint)
+    assert kills >= 1 and not result.exists()
+    assert worker(checkpoint, result).wait(timeout=300) == 0
+
+    expected, found = np.load(tmp_path / "whole.npz"), np.load(result)
+    for name in expected:
+        assert expected[name].tobytes() == found[name].tobytes()
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+# Quick to compile, where what is trained does not matter.
+SIMPLE = likelihood(RestartLikelihood(), PLAIN.build)
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    path = tmp_path / "run.safetensors"
+    fit(SIMPLE, start(), data(16, 0), batch_size=8, epochs=1, checkpoint=path)
+    return path
+
+
+def corrupt_body(content: bytes) -> bytes:
+    return content[:-5] + bytes([content[-5] ^ 1]) + content[-4:]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda content: content[: len(content) // 2], "damaged or no checkpoint"),
+        (lambda content: b"", "damaged or no checkpoint"),
+        (lambda content: b"PK\x03\x04 not ours", "damaged or no checkpoint"),
+        (corrupt_body, "digest does not match"),
+    ],
+    ids=["truncated", "empty", "foreign", "one bit"],
+)
+def test_a_damaged_checkpoint_is_refused_and_left_alone(trained: Path, damage, message: str):
+    trained.write_bytes(damage(trained.read_bytes()))
+    content = trained.read_bytes()
+    with pytest.raises(InputError, match=message) as refusal:
+        fit(SIMPLE, start(), data(16, 0), batch_size=8, epochs=2, checkpoint=trained)
+    assert str(trained) in str(refusal.value)
+    assert trained.read_bytes() == content
+
+
+def test_a_checkpoint_of_another_run_is_refused_and_left_alone(trained: Path):
+    content = trained.read_bytes()
+    smaller = {**start(), "u": jnp.zeros(4)}
+    more = {**start(), "extra": jnp.zeros(1)}
+    attempts = [
+        (start(), data(16, 1), {}, "written with data"),
+        (start(), data(16, 0), {"seed": 5}, "written with seed = 0, not 5"),
+        (smaller, data(16, 0), {}, r"float32\[5\] in it, but float32\[4\]"),
+        (more, data(16, 0), {}, "lacks .*extra"),
+        (start(), data(16, 0), {"optimiser": optax.adam(0.1)}, "optimiser"),
+    ]
+    for parameters, examples, options, message in attempts:
+        with pytest.raises(InputError, match=message):
+            fit(
+                SIMPLE,
+                parameters,
+                examples,
+                batch_size=8,
+                epochs=2,
+                checkpoint=trained,
+                **options,
+            )
+        assert trained.read_bytes() == content
+    # The right run goes on from it.
+    more = fit(SIMPLE, start(), data(16, 0), batch_size=8, epochs=2, checkpoint=trained)
+    assert [row["epoch"] for row in more.history] == [0, 1]
+
+
+def test_uneven_lengths_share_few_shapes():
+    rng = np.random.default_rng(0)
+    examples = [np.arange(n) for n in rng.integers(1, 30, size=100)]
+    dataset = Dataset(
+        examples,
+        length=len,
+        pad=lambda example, size: (np.pad(example, (0, size - len(example))), len(example)),
+        num_buckets=3,
+    )
+    assert len(dataset.buckets) == 3 and len(dataset) == 100
+    seen = []
+    for bucket, indices in dataset.batches(8, np.random.default_rng(1)):
+        batch = dataset.get((bucket, indices), 8)
+        padded, lengths = batch.examples
+        assert padded.shape[0] == 8 and batch.weights.sum() == len(indices)
+        seen += [int(n) for n, w in zip(lengths, batch.weights, strict=True) if w > 0]
+    assert sorted(seen) == sorted(len(example) for example in examples)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"examples": []}, "no examples"),
+        ({"batch_size": 0}, "batch_size = 0"),
+        ({"patience": 2}, "`validation` must be given"),
+        ({"examples": [np.zeros(2), np.zeros(3)]}, "give `length` and `pad`"),
+    ],
+)
+def test_bad_options_are_refused(options: dict, message: str):
+    with pytest.raises(InputError, match=message):
+        fit(SIMPLE, start(), **{"examples": data(8, 0), **options})
