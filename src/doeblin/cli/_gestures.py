@@ -121,6 +121,7 @@ def generate(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file."
 )
 @click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--neural", is_flag=True, help="Add a small network to u, trained jointly with it.")
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -136,6 +137,7 @@ def train(
     data: Path,
     out: Path,
     passes: int,
+    neural: bool,
     checkpoint: Path | None,
     layout: Path | None,
     lexicon: Path | None,
@@ -167,6 +169,7 @@ def train(
             _lexicon(lexicon, lexicon_size),
             layout=keys,
             plan=plan,
+            neural=neural,
             progress=lambda progress: advance(
                 1, f"log-likelihood {progress.log_likelihood:.3f}", progress.step
             ),

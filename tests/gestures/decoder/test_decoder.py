@@ -6,7 +6,8 @@ import pytest
 from doeblin import InputError
 from doeblin.gestures.data import Generator, Gesture, Layout, Lexicon
 from doeblin.gestures.decoder import Decoder, Model, Settings
-from doeblin.gestures.decoder._engine import spelt
+from doeblin.gestures.decoder._packed import pack
+from doeblin.gestures.decoder._spelling_engine import spelt
 from doeblin.gestures.decoder._trie import merged_keys
 from tests.statistics import assert_follows
 
@@ -14,10 +15,11 @@ from tests.statistics import assert_follows
 def own_mass(decoder, gesture, word):
     """log m of a word, followed on its own."""
     settings, layout = decoder.model.settings, decoder.layout
+    packed = pack([gesture], layout)
     return spelt(
-        gesture.x, gesture.y * layout.aspect, gesture.t, layout.plane, decoder.model.weights,
+        packed.x, packed.y, packed.t, layout.plane, decoder.model.weights,
         decoder.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
-        merged_keys(layout, word),
+        *decoder.extra(packed)[:3], merged_keys(layout, word),
     )[0]  # fmt: skip
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from doeblin.gestures.data import Generator, Gesture
 from doeblin.gestures.decoder import Likelihood, Settings
-from doeblin.gestures.decoder._engine import prepare
+from doeblin.gestures.decoder._network import no_rows
+from doeblin.gestures.decoder._prepare import prepare
 from doeblin.gestures.decoder._trie import merged_keys
 from doeblin.gestures.decoder._weights import BLOCKS, NUM_WEIGHTS, initial_weights, split
 
@@ -35,7 +36,7 @@ def test_the_likelihood_is_that_of_enumeration(gestures, weights):
     for gesture, value in zip(gestures, values, strict=True):
         count, _, hit, dwell, transit, _ = prepare(
             gesture.x, gesture.y * brute.LAYOUT.aspect, gesture.t, brute.LAYOUT.plane, weights,
-            EXACT.rate, EXACT.least_frames, EXACT.most_frames,
+            EXACT.rate, EXACT.least_frames, EXACT.most_frames, *no_rows(1)[:3],
         )  # fmt: skip
         potentials = {"hit": hit, "dwell": dwell, "transit": transit}
         total = brute.LEXICON.frequencies.sum()

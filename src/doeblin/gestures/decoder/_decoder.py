@@ -14,7 +14,8 @@ from ..data import Gesture, Layout, Lexicon
 from . import _engine
 from ._letters import Letters
 from ._model import Model
-from ._packed import pack
+from ._network import no_rows, rows_of
+from ._packed import Packed, pack
 from ._shapes import FEATURES, NUM_FEATURES
 from ._trie import Trie, merged_keys
 
@@ -107,9 +108,11 @@ class Decoder:
         counts = np.zeros((count, 2), np.int64)
         values = np.zeros((count, settings.keep, NUM_FEATURES if features else 0))
         keys, starts, doubled = self._words
+        packed = pack(gestures, self.layout)
         _engine.candidates(
-            *pack(gestures, self.layout), self.layout.plane, self.model.weights,
+            *packed, self.layout.plane, self.model.weights,
             self.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
+            *self.extra(packed),
             trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
             settings.prune, settings.prune_deep, settings.keep,
             keys, starts, doubled, self.lexicon.log_frequencies, trie.doubles,
@@ -120,6 +123,14 @@ class Decoder:
         return Candidates(
             ids, log_normalised(scores), values, totals[:, 0], totals[:, 1], counts[:, 1]
         )
+
+    def extra(self, packed: Packed) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """What the model's network, if any, adds to u: values, keys, frames, and starts."""
+        network = self.model.network
+        if network is None:
+            return no_rows(len(packed.starts) - 1)
+        rows = rows_of(packed, self.layout.plane, self.model.settings)
+        return network(rows.inputs), *rows[1:]
 
     def _with_own(self, gestures: Sequence[Gesture], ids: NDArray, values: Floats) -> Floats:
         own = np.zeros((*ids.shape, len(self.factors)))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..._errors import InputError, MissingExtraError, Place
 from ..data import Layout
 from ._letters import Spelling
+from ._network import Network
 from ._shapes import FEATURES
 from ._weights import NUM_WEIGHTS, initial_weights
 
@@ -63,6 +64,7 @@ class Model:
     `word_weights` has one weight for each of `factors` (the built-in ones, then users' own).
     `epsilon` is the restart probability of the chain, and `openness` the log-weight of spellings
     that are not in the lexicon; `spelling` says how their letters count.
+    `network` adds neural potentials to u.
     """
 
     weights: NDArray[np.float64]
@@ -73,6 +75,7 @@ class Model:
     openness: float = -5.0
     spelling: Spelling = field(default_factory=Spelling)
     factors: tuple[str, ...] = FEATURES
+    network: Network | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -118,6 +121,7 @@ class Model:
         tensors = {
             "weights": self.weights.astype(np.float32),
             "word_weights": self.word_weights.astype(np.float32),
+            **(self.network.tensors() if self.network else {}),
         }
         try:
             save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
@@ -141,6 +145,7 @@ class Model:
                 float(header["openness"]),
                 Spelling(*(float(value) for value in header["spelling"])),
                 tuple(header["factors"]),
+                Network.from_tensors(tensors),
                 dict(header["about"]),
             )
         except InputError as error:

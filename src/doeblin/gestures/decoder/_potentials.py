@@ -113,16 +113,21 @@ def key_offsets(plane, c, near, dx, dy, i, count, features):
 @njit
 def make_potentials(
     weights, plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
-    hit, dwell, transit, logs,
+    extra, extra_keys, extra_frames, hit, dwell, transit, logs,
 ):  # fmt: skip
     """Potentials of one trace: `hit[c, i]`, `dwell[c, i]` and `transit[p, c, i]`.
 
     Row K of `transit` is for the way to the first letter. Potentials are exponentials, scaled
-    frame by frame; `logs` holds the logs of the scales.
+    frame by frame; `logs` holds the logs of the scales. `extra` adds to the logs of hits and dwells
+    of some keys and frames (the network's part).
     """
     num_keys = len(plane)
     table, table_top = transit_table(weights)
     features = np.empty(6)
+    bonus = np.zeros((count, num_keys, 2))
+    for row in range(len(extra)):
+        for kind in range(2):
+            bonus[extra_frames[row], extra_keys[row], kind] = extra[row, kind]
     for i in range(count):
         top = table_top
         for c in range(num_keys):
@@ -135,9 +140,9 @@ def make_potentials(
             if start >= 0:
                 for f in range(6):
                     value += features[f] * weights[start + f]
-            hit[c, i] = value
+            hit[c, i] = value + bonus[i, c, 0]
             at = DWELL + speeds[i] * NUM_DISTANCES + k
-            dwell[c, i] = (1 - share) * weights[at] + share * weights[at + 1]
+            dwell[c, i] = (1 - share) * weights[at] + share * weights[at + 1] + bonus[i, c, 1]
             at = APPROACH + k
             transit[num_keys, c, i] = (1 - share) * weights[at] + share * weights[at + 1]
             top = max(top, hit[c, i], dwell[c, i], transit[num_keys, c, i])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data import Gesture
-from . import _engine
+from . import _spelling_engine
 from ._packed import pack
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def spellings(decoder: Decoder, gesture: Gesture, beam: int) -> list[tuple[str, 
     keys = np.full((beam, _LONGEST), -1, np.int64)
     sizes = np.zeros(beam, np.int64)
     masses = np.full(beam, -np.inf)
-    found = _engine.spell(
+    found = _spelling_engine.spell(
         packed.x, packed.y, packed.t, layout.plane, decoder.model.weights,
         decoder.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
-        keys, sizes, masses,
+        *decoder.extra(packed)[:3], keys, sizes, masses,
     )  # fmt: skip
     words = []
     for k in range(found):

@@ -15,11 +15,12 @@ from safetensors.numpy import save_file
 
 from ..._errors import InputError, Place
 from ..data import Gesture, Layout, Lexicon
-from . import _engine
+from . import _engine, _spelling_engine
 from ._decoder import Candidates, Decoder, WordFactor
 from ._letters import Letters, Spelling
 from ._model import Model, Settings, read_tensors
-from ._packed import pack
+from ._network import Rows, no_rows, rows_of
+from ._packed import Packed, pack
 from ._shapes import FEATURES
 from ._trie import Trie, merged_keys
 from ._words import fit_openness, fit_words
@@ -77,6 +78,7 @@ def train(
     settings: Settings | None = None,
     plan: Plan | None = None,
     factors: Mapping[str, WordFactor] | None = None,
+    neural: bool = False,
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_steps: int = 200,
@@ -86,7 +88,8 @@ def train(
     The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
     10,000 commonest embedded words), so that long words are not short-changed. Then the word-level
     factors of A and the restart probability, by the likelihood of π̃. Gestures without a word that
-    the layout can spell are left out.
+    the layout can spell are left out. With `neural`, a small network is then trained jointly with
+    u, in as many passes again.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
     on from it if the file is there; the result is the same as without interruption.
@@ -102,6 +105,12 @@ def train(
         raise InputError("no gesture has a word that the layout can spell: nothing to learn from")
     weights = _train_restart(usable, lexicon, model, plan, progress, checkpoint, checkpoint_steps)
     model = replace(model, weights=weights)
+    if neural:
+        from ._neural import train_network
+
+        likelihood = Likelihood(usable, lexicon, layout, model.settings, plan.outliers)
+        weights, network = train_network(likelihood, model.weights, len(usable), plan, progress)
+        model = replace(model, weights=weights, network=network)
     model = _train_words(usable, lexicon, model, plan, factors)
     about = {"gestures": len(usable), "lexicon": len(lexicon), "plan": asdict(plan)}
     if checkpoint is not None:
@@ -145,8 +154,9 @@ class Likelihood:
         outliers: float,
     ):
         trie = Trie.build(lexicon, layout)
-        self._data = (*pack(gestures, layout), *targets(gestures, lexicon, layout))
-        self._plane, self._outliers = layout.plane, outliers
+        self._packed = pack(gestures, layout)
+        self._targets = targets(gestures, lexicon, layout)
+        self._plane, self._outliers, self._settings = layout.plane, outliers, settings
         self._letters = Letters.count(trie).weights(Spelling())
         self._frames = (settings.rate, settings.least_frames, settings.most_frames)
         self._trie = (
@@ -158,13 +168,36 @@ class Likelihood:
         self, weights: NDArray[np.float64], batch: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Log-likelihoods of the gestures of a batch, and their gradients."""
+        return self.with_extra(weights, batch, *no_rows(len(batch)))[:2]
+
+    def with_extra(
+        self,
+        weights: NDArray[np.float64],
+        batch: NDArray[np.int64],
+        extra: NDArray[np.float64],
+        keys: NDArray[np.int64],
+        frames: NDArray[np.int64],
+        starts: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The same with additions to the potentials, and the gradient by those additions."""
         gradients = np.empty((len(batch), len(weights)))
         values = np.empty(len(batch))
+        slopes = np.empty_like(extra)
         _engine.gradients(
-            *self._data, batch, self._plane, weights, self._letters, *self._frames, *self._trie,
-            self._outliers, gradients, values,
+            *self._packed, *self._targets, batch, self._plane, weights, self._letters,
+            *self._frames, extra, keys, frames, starts, *self._trie, self._outliers, gradients,
+            values, slopes,
         )  # fmt: skip
-        return values, gradients
+        return values, gradients, slopes
+
+    def rows(self, batch: NDArray[np.int64]) -> Rows:
+        """The network's inputs for a batch."""
+        x, y, t, starts = self._packed
+        points = np.concatenate([np.arange(*starts[one : one + 2]) for one in batch.tolist()])
+        sizes = np.diff(starts)[batch]
+        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        chosen = Packed(x[points], y[points], t[points], ends)
+        return rows_of(chosen, self._plane, self._settings)
 
 
 def _train_restart(
@@ -280,9 +313,10 @@ def fit_spelling(decoder: Decoder, gestures: Sequence[Gesture]) -> Spelling:
         weights, total = decoder.letters.weights(spelling), 0.0
         for gesture in gestures:
             keys = merged_keys(layout, gesture.word)
-            log_mass, log_all = _engine.spelt(
-                gesture.x, gesture.y * layout.aspect, gesture.t, layout.plane,
-                decoder.model.weights, weights, *frames, keys,
+            packed = pack([gesture], layout)
+            log_mass, log_all = _spelling_engine.spelt(
+                packed.x, packed.y, packed.t, layout.plane, decoder.model.weights, weights,
+                *frames, *decoder.extra(packed)[:3], keys,
             )  # fmt: skip
             if np.isfinite(log_mass):
                 own = decoder.letters.log_weight(decoder.trie, gesture.word, spelling)

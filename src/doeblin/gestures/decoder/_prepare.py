@@ -1,0 +1,73 @@
+"""From a trace to its potentials, and the key under which compiled code is kept."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from ._frames import make_frames, num_frames
+from ._numba import njit
+from ._potentials import make_potentials, transit_cells
+
+# Masses below this count as none: their logarithms would soon be out of range.
+TINY = 1e-290
+
+
+def source_digest() -> bytes:
+    """A digest of all compiled code here.
+
+    numba's cache watches the file of a cached function only, not those of the functions that it
+    calls; a captured variable is part of the key, so an edit of any of them compiles anew.
+    """
+    folder = Path(__file__).parent
+    names = (
+        "_weights.py",
+        "_frames.py",
+        "_potentials.py",
+        "_lattice.py",
+        "_shapes.py",
+        "_rows.py",
+        "_prepare.py",
+        "_engine.py",
+        "_spelling_engine.py",
+    )
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).digest()
+
+
+@njit
+def frame_arrays(count, num_keys):
+    return (
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys), np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty((num_keys, num_keys, count), np.int32),
+    )
+
+
+@njit
+def prepare(x, y, t, plane, weights, rate, least, most, extra, extra_keys, extra_frames):
+    """Frames and potentials of one trace."""
+    num_keys = len(plane)
+    count = num_frames(x, y, t, rate, least, most)
+    frames = frame_arrays(count, num_keys)
+    near, offset_x, offset_y, lowest, motion, speeds, cells = frames
+    place = np.empty((count, 2))
+    move = np.empty((count, 2))
+    make_frames(
+        x, y, t, plane, count, near, offset_x, offset_y, lowest, motion, speeds, place, move
+    )
+    transit_cells(plane, count, place, move, cells)
+    hit = np.empty((num_keys, count))
+    dwell = np.empty((num_keys, count))
+    transit = np.empty((num_keys + 1, num_keys, count))
+    logs = np.empty(count)
+    make_potentials(
+        weights, plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
+        extra, extra_keys, extra_frames, hit, dwell, transit, logs,
+    )  # fmt: skip
+    return count, frames, hit, dwell, transit, logs
