@@ -9,7 +9,7 @@ from doeblin._errors import InputError
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.flow import Interpreter
 
-from .program_fuzz import Generator
+from .program_generator import Generator
 
 
 def refused(text: str) -> str:

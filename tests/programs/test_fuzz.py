@@ -1,4 +1,4 @@
-"""Random programs against brute force. Nightly: `python tests/programs/program_fuzz.py`."""
+"""Random programs against brute force. Nightly: `python -m tests.programs.program_fuzz`."""
 
 import pytest
 
