@@ -65,6 +65,9 @@ class Learner:
             Space(cut, relevant, found, self.rng)
             for cut, relevant in zip(self.system.cuts, found.relevant, strict=True)
         ]
+        for space, hints in zip(self.spaces, self.hints, strict=False):
+            # The chains of every method see the atoms of the hints in their pool.
+            space.suggested += [(atom, 6.0) for dnf in hints for cube in dnf for atom in cube]
         self.scale = max([space.scale for space in self.spaces], default=10)
         self.data = Data()
         self.teacher = Teacher(self.conditions, self.data, self.rng, scale=self.scale)
