@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs lint clean
+.PHONY: help setup demo test bench fuzz docs lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ lint: $(STAMP)  ## ruff and pyright
 
 bench: $(STAMP)  ## Run the benchmarks; JSON goes to benchmarks/results
 	$(BIN)/python -m benchmarks
+
+fuzz: $(STAMP)  ## Verdicts against brute force on 2,000 random programs (half an hour)
+	$(BIN)/python -m tests.programs.program_fuzz --count 2000
 
 docs: $(STAMP)  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict
