@@ -9,7 +9,7 @@ import numpy as np
 from ..decoder._numba import njit
 from ._features import edit_distance, spell
 from ._kernels import block_step, conditional, prefix_sums
-from ._passes import LONGEST_TOUR, _draw, tour_length
+from ._passes import LONGEST_TOUR, draw, tour_length
 from ._restart import backward, draw_suffix, forward, lattice, potentials
 
 WORD, CHARACTER, COMMONEST, FINAL = 0, 1, 2, 3
@@ -72,7 +72,7 @@ def measure(
                         num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
                         chances, depth, ends, around,
                     )  # fmt: skip
-                    z[site] = _draw(chances, labels)
+                    z[site] = draw(chances, labels)
                 if t < total - total // 2 and total > 0:
                     continue
                 found = spell(num_keys, z, length, letters)

@@ -99,7 +99,7 @@ def doeblin_pass(
                         num_keys, x, length, z, sites[c, t], hard, child, word, frequency, full,
                         sums, chances, depth, ends, around,
                     )  # fmt: skip
-                    choices[c, t] = _draw(chances, labels)
+                    choices[c, t] = draw(chances, labels)
                     z[sites[c, t]] = choices[c, t]
                 rewards[c, t] = reward_of(num_keys, z, length, y, size, letters)
             right += (rewards[c, lengths[c]] == 1.0) / chains
@@ -154,7 +154,8 @@ def doeblin_pass(
 
 
 @njit
-def _draw(chances, size):
+def draw(chances, size):
+    """An index drawn from probabilities that add up to one."""
     left = np.random.random()
     chosen = 0
     for v in range(size):
@@ -208,7 +209,7 @@ def gibbs_pass(
                     num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
                     chances, depth, ends, around,
                 )  # fmt: skip
-                z[site] = _draw(chances, labels)
+                z[site] = draw(chances, labels)
                 if t > burn:
                     states[c, t - burn - 1] = z
                     rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, size, letters)

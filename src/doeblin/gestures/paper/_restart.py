@@ -100,8 +100,6 @@ def forward(length, last, unary, step, before):
         scale = 0.0
         for v in range(last):
             value = step[0, 0, v] if i == 0 else 0.0
-            if i == 0 and v >= last:
-                value = 0.0
             if i > 0:
                 for p in range(last):
                     value += before[i - 1, p] * step[i, p, v]
