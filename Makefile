@@ -34,7 +34,7 @@ lint: $(STAMP)  ## ruff and pyright
 bench: $(STAMP)  ## Run the benchmarks; JSON goes to benchmarks/results
 	$(BIN)/python -m benchmarks
 
-fuzz: $(STAMP)  ## Verdicts against brute force on 2,000 random programs (half an hour)
+fuzz: $(STAMP)  ## Verdicts against brute force on 2,000 random programs
 	$(BIN)/python -m tests.programs.program_fuzz --count 2000
 
 docs: $(STAMP)  ## Build the documentation into site/
