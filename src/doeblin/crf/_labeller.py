@@ -63,6 +63,7 @@ class SequenceLabeller:
         epsilon: float = 0.1,
         num_walks: int = 8,
         num_proposals: int = 8,
+        predict_walks: int = 64,
         l2: float = 1e-3,
         crf_steps: int = 100,
         epochs: int = 5,
@@ -78,6 +79,7 @@ class SequenceLabeller:
         self.epsilon = epsilon
         self.num_walks = num_walks
         self.num_proposals = num_proposals
+        self.predict_walks = predict_walks
         self.l2 = l2
         self.crf_steps = crf_steps
         self.epochs = epochs
@@ -204,7 +206,7 @@ class SequenceLabeller:
                 x = given(parameters, observed)
                 if self.extra is None:
                     return decoder.exact(chain.restart, x)
-                states, weights = weighted_states(key, chain, horizon, self.num_walks, x)
+                states, weights = weighted_states(key, chain, horizon, self.predict_walks, x)
                 return decoder.sampled(states, weights, len(self.classes_))
 
             return jax.vmap(one)(keys, observed)

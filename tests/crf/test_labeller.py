@@ -1,0 +1,159 @@
+"""The sequence labeller: its kernel against enumeration, and what extra features bring."""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from doeblin import InputError
+from doeblin.crf import SequenceGibbs, SequenceLabeller
+from doeblin.crf._labeller import given
+from doeblin.learning import FixedHorizon, Reversal
+
+PLACES, LABELS = 4, 2
+ALL = np.array(list(itertools.product(range(LABELS), repeat=PLACES)))
+
+
+def parity(labels, x):
+    """Whether the number of ones is even: a feature that no linear chain has."""
+    inside = jnp.arange(labels.shape[0]) < x.length
+    return (jnp.where(inside, labels, 0).sum() % 2 == 0)[None]
+
+
+def sequences(count: int, seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Labels with an even number of ones, seen through noise; lengths differ."""
+    rng = np.random.default_rng(seed)
+    observed, labels = [], []
+    for length in rng.integers(3, PLACES + 1, size=count):
+        own = rng.integers(0, 2, size=length)
+        own[-1] = own[:-1].sum() % 2
+        observed.append((own + rng.normal(0, 0.7, size=length))[:, None])
+        labels.append(["one" if label else "nil" for label in own])
+    return observed, labels
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SequenceLabeller:
+    labeller = SequenceLabeller(
+        parity, epsilon=0.2, num_walks=8, num_proposals=4, epochs=8, learning_rate=0.5
+    )
+    return labeller.fit(*sequences(256, 0))
+
+
+def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
+    train, test = sequences(256, 0), sequences(1500, 1)
+    crf = SequenceLabeller().fit(*train)
+    assert crf.fit_ is None
+    # More evens are worth it: the weight of parity is learned to be large.
+    assert fitted.parameters_.density.weights[0] > 1
+    assert fitted.fit_ is not None
+    history = [row["log_likelihood"] for row in fitted.fit_.history]
+    assert history[-1] > history[0]
+    # Paired over sequences: how many more places are right than by the CRF alone.
+    gains = np.array(
+        [
+            np.sum(np.array(new) == wanted) - np.sum(np.array(old) == wanted)
+            for new, old, wanted in zip(
+                fitted.predict(test[0]), crf.predict(test[0]), test[1], strict=True
+            )
+        ]
+    )
+    assert gains.mean() > 3 * gains.std(ddof=1) / np.sqrt(len(gains))
+    assert fitted.score(*test) > crf.score(*test)
+    joint = fitted.predict(test[0], decode="joint")
+    even = [sum(label == "one" for label in labels) % 2 == 0 for labels in joint]
+    assert np.mean(even) > 0.95
+
+
+def test_marginals_are_those_of_the_stationary_law(fitted: SequenceLabeller):
+    """Against exact draws from the same chain."""
+    observed, _ = sequences(1, 7)
+    marginals = fitted.predict_marginals(observed)[0]
+    np.testing.assert_allclose(marginals.sum(axis=1), 1, atol=1e-4)
+    encoded = jax.tree.map(jnp.asarray, fitted.encoder_.encode(observed[0]))
+    x = given(fitted.parameters_, encoded)
+    draws = np.asarray(fitted.chain().draw(jax.random.key(1), 4000, x).state)
+    np.testing.assert_allclose(marginals[:, 1], draws.mean(axis=0), atol=0.1)
+
+
+def test_right_after_initialisation_the_likelihood_is_the_crfs():
+    labeller = SequenceLabeller(parity, kernel="gibbs", epochs=1)
+    observed, labels = sequences(16, 0)
+    labeller.fit(observed, labels)
+    start = labeller.parameters_
+    zeroed = type(start)(start.base, start.base, type(start.density)(jnp.zeros(1), parity))
+    encoded = jax.tree.map(jnp.asarray, labeller.encoder_.encode(observed[0]))
+    y = jnp.asarray(labeller.encoder_.encode_labels(labels[0]))
+    x, chain = given(zeroed, encoded), labeller.chain(zeroed)
+    horizon = FixedHorizon(0.1, steps=60)
+    estimate = Reversal(horizon, num_walks=4)(jax.random.key(0), chain, y, x)
+    np.testing.assert_allclose(estimate.log_likelihood, chain.restart.log_prob(y, x), atol=0.02)
+
+
+def test_sequence_gibbs_moves_as_it_says():
+    table = jnp.asarray(np.random.default_rng(3).normal(size=LABELS**PLACES))
+    powers = jnp.asarray(LABELS ** np.arange(PLACES)[::-1])
+    kernel = SequenceGibbs(lambda y, x: table[y @ powers], LABELS, lambda x: x)
+    length = jnp.array(3)
+    states = jnp.asarray(ALL)[ALL[:, 3] == 0]
+
+    @jax.jit
+    def matrix():
+        row = jax.vmap(lambda new, old: kernel.log_prob(new, old, length), in_axes=(0, None))
+        return jnp.exp(jax.vmap(row, in_axes=(None, 0))(states, states))
+
+    moves = np.asarray(matrix())
+    np.testing.assert_allclose(moves.sum(axis=1), 1, atol=1e-5)
+    law = np.exp(np.asarray(table))[np.asarray(states @ powers)]
+    flow = law[:, None] * moves
+    np.testing.assert_allclose(flow, flow.T, atol=1e-5)
+    new = jax.vmap(lambda key: kernel.sample(key, states[5], length))(
+        jax.random.split(jax.random.key(0), 4000)
+    )
+    counts = np.bincount(np.asarray(new @ powers) // 2, minlength=8) / 4000
+    error = np.sqrt(moves[5] * (1 - moves[5]) / 4000)
+    assert np.all(np.abs(counts - moves[5]) <= 5 * error + 1e-9)
+
+
+def test_feature_dictionaries_and_names():
+    X = [[{"word": "a", "size": 2.0}, {"word": "b"}], [["x", "y"], ["z"]][:1]]
+    y = [["N", "V"], ["V"]]
+    labeller = SequenceLabeller(crf_steps=30).fit(X, y)
+    assert labeller.classes_ == ["N", "V"]
+    assert labeller.predict([[{"word": "a"}, {"word": "unseen"}]])[0][0] == "N"
+    assert labeller.predict([]) == []
+
+
+def test_it_is_an_estimator_as_scikit_learn_knows_them():
+    labeller = SequenceLabeller(parity, epochs=2)
+    assert clone(labeller).get_params()["epochs"] == 2
+    assert labeller.set_params(epochs=3).epochs == 3
+    with pytest.raises(InputError, match="no option 'speed'"):
+        labeller.set_params(speed=1)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([], [], "no sequences"),
+        ([np.zeros((2, 1))], [["a"]], "sequence 0 has 2 places and 1 labels"),
+        ([np.zeros((2, 1))], [], "1 sequences have 0"),
+    ],
+)
+def test_bad_data_are_refused(X, y, message):
+    with pytest.raises(InputError, match=message):
+        SequenceLabeller().fit(X, y)
+
+
+def test_unfitted_and_unknown_are_refused(fitted: SequenceLabeller):
+    with pytest.raises(InputError, match="has not been fitted"):
+        SequenceLabeller().predict([np.zeros((2, 1))])
+    with pytest.raises(InputError, match="did not occur in training"):
+        fitted.encoder_.encode_labels(["two"])
+    with pytest.raises(InputError, match="1 features at each place"):
+        fitted.predict([np.zeros((2, 3))])
