@@ -35,9 +35,9 @@ from doeblin.learning import (
 LENGTH, VALUES = 8, 4
 DEFAULT = {"num_walks": 16, "epsilon": 0.1, "batch": 16, "parameters": 1 << 10}
 GROWTH = {
-    "num_walks": [4, 8, 16, 32, 64],
-    "epsilon": [0.4, 0.2, 0.1, 0.05],
-    "batch": [4, 8, 16, 32, 64],
+    "num_walks": [4, 16, 64],
+    "epsilon": [0.4, 0.1, 0.05],
+    "batch": [4, 16, 64],
     "parameters": [1 << 10, 1 << 14, 1 << 17, 1 << 20],
 }
 SECONDS = 0.5
