@@ -19,7 +19,7 @@ from ._base import AbstractKernel, AbstractRestart
 class FiniteRestart(AbstractRestart):
     """An explicit law over states 0 … n-1, parametrised by logits.
 
-    >>> float(FiniteRestart.from_law([0.25, 0.75]).log_prob(1).round(4))
+    >>> round(float(FiniteRestart.from_law([0.25, 0.75]).log_prob(1)), 4)
     -0.2877
     """
 
