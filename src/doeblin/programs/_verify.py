@@ -338,7 +338,13 @@ class _Attempt:
                 try:
                     verdict = self._learn(hints, clock)
                 except OutOfTime:
-                    self.clock.tick() if not results else None
+                    if not results:
+                        self.clock.tick()
+                    verdict = None
+                except z3.Z3Exception:
+                    # The rival's success interrupts the solver, in whatever call it is.
+                    if not results:
+                        raise
                     verdict = None
         finally:
             stop.set()
