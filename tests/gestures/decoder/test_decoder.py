@@ -206,3 +206,27 @@ def test_the_shipped_model_decodes_what_it_has_not_seen():
         np.mean([g.word in [w for w, *_ in row] for row, g in zip(answers, fresh, strict=True)])
         > 0.95
     )
+
+
+def test_a_run_of_the_chain_shows_its_tours(decoder, gestures):
+    unsure = (row[0].probability < 0.7 for row in decoder.decode(gestures, top=1))
+    gesture = gestures[list(unsure).index(True)]
+    run = decoder.run(gesture, steps=4000, seed=3)
+    guesses = decoder.decode([gesture], top=len(run.words))[0]
+    assert list(run.words[: len(guesses)]) == [guess.word for guess in guesses]
+    np.testing.assert_allclose(
+        run.posterior, run.epsilon * run.restart + (1 - run.epsilon) * run.full
+    )
+    assert len(run.visits) == 4000 and run.visits[0].restarted
+    tours = run.tours()
+    assert sum(map(len, tours)) == 4000
+    assert all([visit.age for visit in tour] == list(range(len(tour))) for tour in tours)
+    # Restarts are independent with probability ε, and words of each kind follow their law.
+    spread = np.sqrt(run.epsilon * (1 - run.epsilon) / 4000)
+    assert abs(len(tours) / 4000 - run.epsilon) < 4 * spread
+    for restarted, law in ((True, run.restart), (False, run.full)):
+        words = [v.word for v in run.visits if v.restarted == restarted]
+        assert_follows(np.array([run.words.index(word) for word in words]), law / law.sum())
+    assert decoder.run(gesture, steps=1, seed=3).visits == run.visits[:1]
+    with pytest.raises(InputError, match="steps = 0"):
+        decoder.run(gesture, steps=0)

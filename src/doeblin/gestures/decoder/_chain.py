@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +14,40 @@ from ..._custom_types import Count, Input, RandomKey, Scalar
 from ..._errors import InputError
 from ...chains import Chain, doeblin
 from ...kernels import AbstractRestart, Gibbs
+from ..data import Gesture
 
 if TYPE_CHECKING:
     from ._decoder import Candidates, Decoder
+
+
+class Visit(NamedTuple):
+    """A step of the chain: the word it is at, and how it came there."""
+
+    word: str
+    restarted: bool
+    """Whether the word is a fresh draw from u; else the full model redrew it."""
+    age: int
+    """Steps since the last restart; 0 at a restart."""
+
+
+class ChainRun(NamedTuple):
+    """A run of the decoder's chain on one gesture, beside the laws that it mixes.
+
+    `words` are the candidates, likeliest first under π̃; `restart`, `full` and `posterior` are
+    their probabilities under u, the full model and π̃ = ε·u + (1-ε)·full.
+    """
+
+    words: tuple[str, ...]
+    restart: NDArray[np.float64]
+    full: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+    epsilon: float
+    visits: tuple[Visit, ...]
+
+    def tours(self) -> list[tuple[Visit, ...]]:
+        """The visits, cut at each restart. The last tour may be unfinished."""
+        starts = [k for k, visit in enumerate(self.visits) if visit.restarted]
+        return [self.visits[a:b] for a, b in zip(starts, [*starts[1:], None], strict=True)]
 
 
 class CandidateRestart(AbstractRestart):
@@ -61,3 +93,41 @@ def draw_words(
     counts = [np.bincount(row, minlength=num_words) for row in states]
     chances[usable] = np.array(counts) / draws
     return chances
+
+
+def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> ChainRun:
+    """Runs the chain on one gesture from a fresh restart and keeps every step."""
+    if steps < 1:
+        raise InputError(f"steps = {steps} must be at least 1")
+    candidates = decoder.candidates([gesture])
+    epsilon, size = decoder.model.epsilon, int((candidates.ids[0] >= 0).sum())
+    if not size:
+        return ChainRun((), np.empty(0), np.empty(0), np.empty(0), epsilon, ())
+    posterior = decoder.posterior(candidates)[0]
+    # Padding is kept, so that all gestures share one compiled chain; its weight is zero.
+    order = np.argsort(-posterior, kind="stable")
+    log_u, log_full = candidates.log_u[0, order], decoder.log_full(candidates)[0, order]
+    words = tuple(decoder.lexicon.words[k] for k in candidates.ids[0, order[:size]])
+    chain, x = word_chain(epsilon, len(order)), (jnp.asarray(log_u), jnp.asarray(log_full))
+    start_key, run_key = jax.random.split(jax.random.key(seed))
+    start = chain.init(start_key, x)
+    visited = [(start.state[None], start.age[None])]
+    if steps > 1:
+        positions = chain.run(run_key, steps - 1, x, start=start)
+        visited.append((positions.state, positions.age))
+    states, ages = (np.concatenate([np.asarray(one[k]) for one in visited]) for k in (0, 1))
+    return ChainRun(
+        words,
+        np.exp(log_u[:size]),
+        np.exp(log_full[:size]),
+        posterior[order[:size]],
+        epsilon,
+        _visits(words, states, ages),
+    )
+
+
+def _visits(words: Sequence[str], states: NDArray, ages: NDArray) -> tuple[Visit, ...]:
+    return tuple(
+        Visit(words[state], age == 0, age)
+        for state, age in zip(states.tolist(), ages.tolist(), strict=True)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,9 @@ from ._network import no_rows, rows_of
 from ._packed import Packed, pack
 from ._shapes import FEATURES, NUM_FEATURES
 from ._trie import Trie, merged_keys
+
+if TYPE_CHECKING:
+    from ._chain import ChainRun
 
 Floats = NDArray[np.float64]
 WordFactor = Callable[[Gesture, Sequence[str]], ArrayLike]
@@ -205,6 +208,12 @@ class Decoder:
                 guesses = sorted(guesses, key=lambda guess: -guess.probability)[:top]
             answers.append(guesses)
         return answers
+
+    def run(self, gesture: Gesture, *, steps: int, seed: int = 0) -> ChainRun:
+        """Run the chain on one gesture and keep every step: words visited, restarts and tours."""
+        from ._chain import run_chain
+
+        return run_chain(self, gesture, steps, seed)
 
     def log_open_odds(self, candidates: Candidates) -> Floats:
         """Log-odds that a word is not in the lexicon."""
