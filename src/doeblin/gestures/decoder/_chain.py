@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
@@ -122,12 +121,8 @@ def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> Chai
         np.exp(log_full[:size]),
         posterior[order[:size]],
         epsilon,
-        _visits(words, states, ages),
-    )
-
-
-def _visits(words: Sequence[str], states: NDArray, ages: NDArray) -> tuple[Visit, ...]:
-    return tuple(
-        Visit(words[state], age == 0, age)
-        for state, age in zip(states.tolist(), ages.tolist(), strict=True)
+        tuple(
+            Visit(words[int(state)], bool(age == 0), int(age))
+            for state, age in zip(states, ages, strict=True)
+        ),
     )
