@@ -66,12 +66,9 @@ PHI = {full: np.array([phi(z, full) for z in STATES]) for full in (False, True)}
 
 @pytest.fixture(scope="module")
 def chain():
-    unary, step = np.zeros((LENGTH, LABELS)), np.zeros((LENGTH, LABELS, LABELS))
-    last = restart.potentials(KEYS, X, LENGTH, BASE, True, unary, step)
-    behind, before = np.zeros((LENGTH, LABELS)), np.zeros((LENGTH, LABELS))
-    log_partition = restart.backward(KEYS, LENGTH, last, unary, step, behind)
-    restart.forward(LENGTH, last, unary, step, before)
-    return last, unary, step, behind, before, log_partition
+    field = restart.make_field(KEYS, LENGTH)
+    last, log_partition = restart.fill_field(field, KEYS, X, LENGTH, BASE, True, True)
+    return field, last, log_partition
 
 
 def test_scores_are_weights_times_features():
@@ -83,30 +80,30 @@ def test_scores_are_weights_times_features():
 
 
 def test_the_restart_is_that_of_enumeration(chain):
-    last, unary, step, behind, _, log_partition = chain
+    field, last, log_partition = chain
     assert log_partition == pytest.approx(np.logaddexp.reduce(scores(BASE, False)))
     gradient = sparse()
-    restart.expect(KEYS, X, LENGTH, last, unary, step, behind, 1.0, *gradient)
+    restart.expect(KEYS, X, LENGTH, last, field.unary, field.step, field.behind, 1.0, *gradient)
     np.testing.assert_allclose(gradient[0], law(BASE, False) @ PHI[False], atol=3e-6)
 
 
 def test_draws_from_the_restart_follow_its_law(chain):
-    last, unary, step, behind, before, _ = chain
+    field, last, _ = chain
     passes.seed(1)
     for draw in ("suffix", "prefix"):
         found = np.empty(20_000, int)
         for k in range(len(found)):
-            z, scratch = np.zeros(LENGTH, np.int64), np.zeros(LABELS)
+            z = np.zeros(LENGTH, np.int64)
             if draw == "suffix":
-                restart.draw_suffix(0, LENGTH, last, unary, step, behind, z, scratch)
+                restart.draw_suffix(field, KEYS, 0, LENGTH, z)
             else:
-                restart.draw_prefix(LENGTH, LENGTH, last, step, before, z, scratch)
+                restart.draw_prefix(field, last, LENGTH, LENGTH, z)
             found[k] = NUMBER[tuple(z)]
         assert_follows(found, law(BASE, False))
 
 
 def test_the_lattice_sums_and_draws_over_what_spells_the_word(chain):
-    _, unary, step, _, _, _ = chain
+    unary, step = chain[0].unary, chain[0].step
     sums = np.zeros((LENGTH + 2, SIZE + 3, 3))  # arrays are shared by gestures of many sizes
     value = restart.lattice(KEYS, Y, SIZE, LENGTH, True, unary, step, sums)
     right = np.array([spelled(z) == (0, 1) for z in STATES])
@@ -156,7 +153,7 @@ def test_gibbs_conditionals_are_those_of_the_full_model():
 
 
 def test_the_block_kernel_leaves_the_full_model_alone(chain):
-    last, unary, step, behind, before, _ = chain
+    field, last, _ = chain
     target = law(FULL, True)
     rng = np.random.default_rng(5)
     passes.seed(3)
@@ -164,8 +161,8 @@ def test_the_block_kernel_leaves_the_full_model_alone(chain):
     for k in range(len(found)):
         z = np.array(STATES[rng.choice(len(STATES), p=target)])
         kernels.block_step(
-            KEYS, X, LENGTH, last, *TRIE, BASE, FULL, unary, step, before, behind, z,
-            np.zeros((4, LENGTH), np.int64), np.zeros(4), np.zeros(LABELS),
+            field, KEYS, X, LENGTH, last, *TRIE, BASE, FULL, z,
+            np.zeros((4, LENGTH), np.int64), np.zeros(4),
         )  # fmt: skip
         found[k] = NUMBER[tuple(z)]
     assert_follows(found, target)
@@ -191,44 +188,92 @@ REWARDS = np.array(
 )
 
 
-def objective(base, full, mean_length):
-    """log E_π̃[reward] of the Doeblin chain with single-site Gibbs, by linear algebra."""
-    epsilon, count = 1 / (mean_length + 1), len(STATES)
-    u = np.exp(PHI[False] @ base)
+RIGHT = np.array([spelled(z) == (0, 1) for z in STATES], float)
+
+
+def gibbs_matrix(full):
+    count = len(STATES)
     weights = np.where(REACH >= 0, np.exp(PHI[True] @ full)[REACH], 0.0)
     weights /= weights.sum(axis=2, keepdims=True) * LENGTH
     move = np.zeros((count, count))
     rows = np.broadcast_to(np.arange(count)[:, None, None], REACH.shape)
     np.add.at(move, (rows, REACH), weights)
-    pi = np.linalg.solve((np.eye(count) - (1 - epsilon) * move).T, epsilon * u / u.sum())
-    return np.log(pi @ REWARDS)
+    return move
 
 
-@pytest.mark.parametrize("baseline", [False, True])
-def test_a_pass_of_doeblin_learning_climbs_the_likelihood(baseline):
-    """The mean step over many passes points along the exact gradient."""
+ARRAY = np.array(STATES)
+# SAME[k]: which states share the part that a block keeps, for each prefix or suffix redrawn.
+SAME = [
+    (ARRAY[:, None, cut:] == ARRAY[None, :, cut:]).all(axis=2) for cut in range(1, LENGTH + 1)
+] + [(ARRAY[:, None, :cut] == ARRAY[None, :, :cut]).all(axis=2) for cut in range(LENGTH)]
+
+
+def block_matrix(full):
+    """The block kernel with one proposal: redraw from u, accept by the ratio of full/u."""
+    lifts = np.exp(PHI[True] @ full - PHI[False] @ BASE)
+    accept = lifts / (lifts + lifts[:, None])
+    move = np.zeros((len(STATES), len(STATES)))
+    for same in SAME:
+        proposed = same * np.exp(PHI[False] @ BASE)
+        proposed /= proposed.sum(axis=1, keepdims=True)
+        moved = proposed * accept
+        move += (moved + np.diag(1 - moved.sum(axis=1))) / len(SAME)
+    return move
+
+
+def objective(base, full, mean_length, matrix, values):
+    """log E_π̃[values] of the Doeblin chain, by linear algebra."""
+    epsilon, count = 1 / (mean_length + 1), len(STATES)
+    u = np.exp(PHI[False] @ base)
+    system = np.eye(count) - (1 - epsilon) * matrix(full)
+    pi = np.linalg.solve(system.T, epsilon * u / u.sum())
+    return np.log(pi @ values)
+
+
+def exact_gradient(mean_length, matrix, values, step=1e-4):
+    used = np.flatnonzero(np.concatenate([PHI[False].any(axis=0), PHI[True].any(axis=0)]))
+    gradient = np.zeros(2 * NUM)
+    for k in used:
+        shift = np.zeros(2 * NUM)
+        shift[k] = step
+        up = objective(BASE + shift[:NUM], FULL + shift[NUM:], mean_length, matrix, values)
+        down = objective(BASE - shift[:NUM], FULL - shift[NUM:], mean_length, matrix, values)
+        gradient[k] = (up - down) / (2 * step)
+    return gradient
+
+
+@pytest.mark.parametrize(
+    ("backward", "proposals", "baseline"),
+    [(0, 0, False), (0, 0, True), (0, 1, True), (64, 0, False), (64, 0, True), (32, 0, True),
+     (64, 1, True), (32, 1, True)],
+)  # fmt: skip
+def test_a_pass_of_doeblin_learning_climbs_the_likelihood(backward, proposals, baseline):
+    """The mean step over many passes points along the exact gradient: of log E[reward], or, where
+    chains go back in time, of the true word's likelihood itself."""
     mean_length, chains = 3, 64
     passes.seed(4)
-    moved = np.zeros(2 * NUM)
+    moved, logs = np.zeros(2 * NUM), []
     for _ in range(400):
         base, full = BASE.copy(), FULL.copy()
         # A huge delta makes AdaGrad's step proportional to the gradient.
-        passes.doeblin_pass(
+        log_value, _ = passes.doeblin_pass(
             KEYS, X[None], np.array([LENGTH]), Y[None], np.array([SIZE]), np.array([0]), True,
-            *TRIE, base, full, np.zeros(NUM), np.zeros(NUM), BASE, mean_length, chains, 0, True,
-            baseline, 1.0, 1e12,
+            *TRIE, base, full, np.zeros(NUM), np.zeros(NUM), BASE, mean_length, chains, backward,
+            proposals, True, baseline, 1.0, 1e12,
         )  # fmt: skip
         moved += np.concatenate([base - BASE, full - FULL]) * 1e6 / 400
-    gradient, step = np.zeros(2 * NUM), 1e-4
-    for k in np.flatnonzero(np.concatenate([PHI[False].any(axis=0), PHI[True].any(axis=0)])):
-        shift = np.zeros(2 * NUM)
-        shift[k] = step
-        up = objective(BASE + shift[:NUM], FULL + shift[NUM:], mean_length)
-        down = objective(BASE - shift[:NUM], FULL - shift[NUM:], mean_length)
-        gradient[k] = (up - down) / (2 * step)
+        logs.append(log_value)
+    matrix = block_matrix if proposals else gibbs_matrix
+    values = RIGHT if backward else REWARDS
+    gradient = exact_gradient(mean_length, matrix, values)
     cosine = moved @ gradient / np.linalg.norm(moved) / np.linalg.norm(gradient)
     assert cosine > 0.98
     assert np.linalg.norm(moved) == pytest.approx(np.linalg.norm(gradient), rel=0.1)
+    # A mean of 64 walks is near enough to its logarithm's mean.
+    error = 5 * np.std(logs) / np.sqrt(len(logs)) + np.var(logs)
+    assert np.mean(logs) == pytest.approx(
+        objective(BASE, FULL, mean_length, matrix, values), abs=error
+    )
 
 
 def test_edit_distances_and_rewards_by_hand():
@@ -239,7 +284,7 @@ def test_edit_distances_and_rewards_by_hand():
 
 
 def test_the_trie_decoder_is_that_of_enumeration(chain):
-    unary, step = chain[1], chain[2]
+    unary, step = chain[0].unary, chain[0].step
     powers = np.array([0.0, 1.0])
     sums = np.zeros((LENGTH, 5, 3))
     values = []

@@ -195,6 +195,35 @@ def score(num_keys, x, length, z, child, word, frequency, weights, full):
 
 
 @njit
+def lift(num_keys, x, length, z, child, word, frequency, base, full):
+    """The full model's log-weight of a labelling less that of u at the weights `base`."""
+    total, node, size, last = 0.0, 0, 0, num_keys
+    for i in range(length):
+        label = z[i]
+        before = z[i - 1] if i > 0 else 2 * num_keys + 1
+        x_before = x[i - 1] if i > 0 else num_keys
+        at = label_index(num_keys, x[i], label)
+        total += full[at] - base[at]
+        at = step_index(num_keys, x[i], before, label)
+        total += full[at] - base[at]
+        at = pair_index(num_keys, x[i], x_before, label)
+        total += full[at] - base[at]
+        if starts(num_keys, label):
+            letter = label - 1
+            total += full[letter_index(num_keys, x[i], letter, last)]
+            last = letter
+            if node >= 0:
+                node = child[node, letter]
+                if node >= 0:
+                    size += 1
+                    total += full[prefix_index(num_keys, size)]
+    if node >= 0 and word[node] >= 0:
+        at = word_index(num_keys)
+        total += full[at] + full[at + 1] * frequency[word[node]]
+    return total
+
+
+@njit
 def adagrad(weights, squares, gradient, flags, touched, step, delta):
     """One step up the sparse gradient, which is cleared."""
     for k in range(touched[0]):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decoder._numba import njit
 from ._features import (
+    add_features,
     label_index,
     letter_index,
+    lift,
     pair_index,
     prefix_index,
-    score,
     starts,
     step_index,
     touch,
     word_index,
 )
-from ._restart import draw_prefix, draw_suffix, pick
+from ._restart import draw_prefix, draw_suffix
 
 
 @njit
@@ -162,33 +165,27 @@ def add_dictionary(num_keys, depth, end, frequency, share, gradient, flags, touc
 
 @njit
 def block_step(
-    num_keys, x, length, last, child, word, frequency, proposal_weights, weights,
-    unary, step, before, behind, z, versions, chances, scratch,
-):  # fmt: skip
+    field, num_keys, x, length, last, child, word, frequency, frozen, full, z, versions, chances
+):
     """i-SIR: redraw a random prefix or suffix from u several times, pick one by exp(full - u).
 
-    `versions[0]` becomes the present state, the others the proposals, `chances` their
-    probabilities. Returns the number of the one that was picked; z becomes it.
+    `field` is that of u at the `frozen` weights. `versions[0]` becomes the present state, the
+    others the proposals, `chances` their probabilities. Returns the number of the one that was
+    picked; z becomes it.
     """
     count = len(versions)
-    for i in range(length):
-        versions[0, i] = z[i]
+    versions[0, :length] = z[:length]
     prefix = np.random.random() < 0.5
     cut = np.random.randint(1, length + 1) if prefix else np.random.randint(0, length)
     top = -np.inf
     for k in range(count):
-        for i in range(length):
-            z[i] = versions[0, i]
         if k > 0:
+            versions[k, :length] = versions[0, :length]
             if prefix:
-                draw_prefix(cut, length, last, step, before, z, scratch)
+                draw_prefix(field, last, cut, length, versions[k])
             else:
-                draw_suffix(cut, length, last, unary, step, behind, z, scratch)
-            for i in range(length):
-                versions[k, i] = z[i]
-        full = score(num_keys, x, length, z, child, word, frequency, weights, True)
-        base = score(num_keys, x, length, z, child, word, frequency, proposal_weights, False)
-        chances[k] = full - base
+                draw_suffix(field, num_keys, cut, length, versions[k])
+        chances[k] = lift(num_keys, x, length, versions[k], child, word, frequency, frozen, full)
         top = max(top, chances[k])
     total = 0.0
     for k in range(count):
@@ -196,7 +193,109 @@ def block_step(
         total += chances[k]
     for k in range(count):
         chances[k] /= total
-    chosen = pick(chances, count)
-    for i in range(length):
-        z[i] = versions[chosen, i]
+    chosen = draw(chances, count)
+    z[:length] = versions[chosen, :length]
     return chosen
+
+
+@njit
+def draw(chances, size):
+    """An index drawn from probabilities that add up to one."""
+    left = np.random.random()
+    chosen = 0
+    for v in range(size):
+        if chances[v] > 0.0:
+            chosen = v
+            left -= chances[v]
+            if left < 0.0:
+                break
+    return chosen
+
+
+class Record(NamedTuple):
+    """Transitions that were taken: for chain c, step t, what was chosen among what chances.
+
+    With single-site Gibbs these are the site and its conditional (see `conditional`), with the
+    block kernel the versions. `old` and `new` are the labels, or the numbers of the versions.
+    """
+
+    sites: NDArray[np.int64]
+    old: NDArray[np.int64]
+    new: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    depth: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    around: NDArray[np.int64]
+    versions: NDArray[np.int64]
+
+
+@njit
+def make_record(num_keys, longest, chains, steps, proposals):
+    """Room for some chains and steps. `proposals` = 0 is single-site Gibbs."""
+    labels = 2 * num_keys + 1
+    single, block = (0, steps) if proposals > 0 else (steps, 0)
+    return Record(
+        np.zeros((chains, steps), np.int64),
+        np.zeros((chains, steps), np.int64),
+        np.zeros((chains, steps), np.int64),
+        np.zeros((chains, steps, max(labels, proposals + 1))),
+        np.zeros((chains, single, num_keys + 1), np.int64),
+        np.zeros((chains, single, num_keys + 1), np.int64),
+        np.zeros((chains, single, 3), np.int64),
+        np.zeros((chains, block, proposals + 1, longest), np.int64),
+    )
+
+
+@njit
+def move(
+    record, c, t, field, num_keys, x, length, last, hard, child, word, frequency, frozen, full,
+    sums, z,
+):  # fmt: skip
+    """One transition of chain c from z, kept as its step t."""
+    if record.versions.shape[1] > 0:
+        record.old[c, t] = 0
+        record.new[c, t] = block_step(
+            field, num_keys, x, length, last, child, word, frequency, frozen, full, z,
+            record.versions[c, t], record.chances[c, t],
+        )  # fmt: skip
+        return
+    site = np.random.randint(length)
+    conditional(
+        num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
+        record.chances[c, t], record.depth[c, t], record.ends[c, t], record.around[c, t],
+    )  # fmt: skip
+    record.sites[c, t] = site
+    record.old[c, t] = z[site]
+    record.new[c, t] = draw(record.chances[c, t], 2 * num_keys + 1)
+    z[site] = record.new[c, t]
+
+
+@njit
+def add_move(
+    record, c, t, chosen, num_keys, x, length, z, child, word, frequency, amount, gradient,
+    flags, touched,
+):  # fmt: skip
+    """Adds `amount` times ∇ log of the chance of `chosen` at a step; z is the state before it."""
+    if record.versions.shape[1] == 0:
+        add_score(
+            num_keys, x, length, z, record.sites[c, t], chosen, frequency, record.chances[c, t],
+            record.depth[c, t], record.ends[c, t], record.around[c, t], amount, gradient, flags,
+            touched,
+        )  # fmt: skip
+        return
+    for k in range(record.versions.shape[2]):
+        share = (1.0 if k == chosen else 0.0) - record.chances[c, t, k]
+        if abs(share) > 1e-3:
+            add_features(
+                num_keys, x, length, record.versions[c, t, k], child, word, frequency, True,
+                amount * share, gradient, flags, touched,
+            )  # fmt: skip
+
+
+@njit
+def replay(record, c, t, length, z):
+    """Takes the kept step t of chain c once more."""
+    if record.versions.shape[1] > 0:
+        z[:length] = record.versions[c, t, record.new[c, t], :length]
+    else:
+        z[record.sites[c, t]] = record.new[c, t]

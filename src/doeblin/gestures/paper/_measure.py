@@ -8,9 +8,9 @@ import numpy as np
 
 from ..decoder._numba import njit
 from ._features import edit_distance, spell
-from ._kernels import block_step, conditional, prefix_sums
-from ._passes import LONGEST_TOUR, draw, tour_length
-from ._restart import backward, draw_suffix, forward, lattice, potentials
+from ._kernels import make_record, move, prefix_sums
+from ._passes import LONGEST_TOUR, tour_length
+from ._restart import backward, draw_suffix, fill_field, lattice, make_field, potentials
 
 WORD, CHARACTER, COMMONEST, FINAL = 0, 1, 2, 3
 
@@ -26,17 +26,11 @@ def measure(
     with mean `transitions`. The first half of a chain is burn-in. Returns accuracies for each
     gesture.
     """
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
-    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    behind = np.zeros((longest, labels))
-    q_unary, q_step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    q_behind, q_before = np.zeros((longest, labels)), np.zeros((longest, labels))
-    sums, scratch = np.zeros(longest + 1), np.zeros(labels)
-    chances = np.zeros(max(labels, proposals + 1))
+    longest = xs.shape[1]
+    field, proposal = make_field(num_keys, longest), make_field(num_keys, longest)
+    record = make_record(num_keys, longest, 1, 1, proposals)
+    sums = np.zeros(longest + 1)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
-    depth, ends = np.zeros(num_keys + 1, np.int64), np.zeros(num_keys + 1, np.int64)
-    around = np.zeros(3, np.int64)
-    versions = np.zeros((proposals + 1, longest), np.int64)
     most = chains * (LONGEST_TOUR * max(transitions, 1) + 1)
     codes, counts = np.zeros(most, np.uint64), np.zeros(most, np.int64)
     hits = np.zeros(most, np.int64)
@@ -44,16 +38,13 @@ def measure(
     prefix_sums(num_keys, full, sums)
     for e in range(len(x_sizes)):
         x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
-        last = potentials(num_keys, x, length, restart, hard, unary, step)
-        backward(num_keys, length, last, unary, step, behind)
+        last, _ = fill_field(field, num_keys, x, length, restart, hard, False)
         if proposals > 0:
-            potentials(num_keys, x, length, frozen, hard, q_unary, q_step)
-            backward(num_keys, length, last, q_unary, q_step, q_behind)
-            forward(length, last, q_unary, q_step, q_before)
+            fill_field(proposal, num_keys, x, length, frozen, hard, True)
         distinct, samples = 0, 0
         for _ in range(chains):
             if start == 1:
-                draw_suffix(0, length, last, unary, step, behind, z, scratch)
+                draw_suffix(field, num_keys, 0, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
@@ -61,18 +52,11 @@ def measure(
             if geometric:
                 total = tour_length(1.0 / (transitions + 1.0), LONGEST_TOUR * transitions)
             for t in range(total + 1):
-                if t > 0 and proposals > 0:
-                    block_step(
-                        num_keys, x, length, last, child, word, frequency, frozen, full,
-                        q_unary, q_step, q_before, q_behind, z, versions, chances, scratch,
+                if t > 0:
+                    move(
+                        record, 0, 0, proposal, num_keys, x, length, last, hard, child, word,
+                        frequency, frozen, full, sums, z,
                     )  # fmt: skip
-                elif t > 0:
-                    site = np.random.randint(length)
-                    conditional(
-                        num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
-                        chances, depth, ends, around,
-                    )  # fmt: skip
-                    z[site] = draw(chances, labels)
                 if t < total - total // 2 and total > 0:
                     continue
                 found = spell(num_keys, z, length, letters)
@@ -104,20 +88,19 @@ def rerank(
 ):
     """Independent draws from u; of the dictionary words among them, that of the largest
     u(word | x) · frequency^power. Returns whether it was right, for each gesture."""
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
-    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    behind, scratch = np.zeros((longest, labels)), np.zeros(labels)
+    longest = xs.shape[1]
+    field = make_field(num_keys, longest)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     lattice_sums = np.zeros((longest, longest + 1, 3))
     seen = np.full(len(log_frequency), -1)
     out = np.zeros(len(x_sizes))
     for e in range(len(x_sizes)):
         x, length = xs[e], x_sizes[e]
-        last = potentials(num_keys, x, length, restart, hard, unary, step)
-        backward(num_keys, length, last, unary, step, behind)
+        fill_field(field, num_keys, x, length, restart, hard, False)
+        unary, step = field.unary, field.step
         best = -np.inf
         for _ in range(draws):
-            draw_suffix(0, length, last, unary, step, behind, z, scratch)
+            draw_suffix(field, num_keys, 0, length, z)
             size = spell(num_keys, z, length, letters)
             node = 0
             for k in range(size):

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from ..decoder._numba import njit
-from ._features import adagrad, add_features, edit_distance, reward, spell
-from ._kernels import add_score, block_step, conditional, prefix_sums
-from ._restart import backward, draw_suffix, expect, forward, potentials
+from ._features import adagrad, add_features, edit_distance, lift, reward, spell
+from ._kernels import add_move, make_record, move, prefix_sums, replay
+from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field
 
 # A tour is cut off at this many times its mean length.
 LONGEST_TOUR = 10
@@ -31,140 +31,178 @@ def tour_length(epsilon, most):
 
 
 @njit
+def spells(num_keys, z, length, y, size, letters):
+    """Whether a labelling spells the word y."""
+    if spell(num_keys, z, length, letters) != size:
+        return False
+    return np.array_equal(letters[:size], y[:size])
+
+
+@njit
 def reward_of(num_keys, z, length, y, size, letters):
     found = spell(num_keys, z, length, letters)
     return reward(edit_distance(y, size, letters, found))
 
 
 @njit
+def path_weights(logs, forward_share, length):
+    """The balance heuristic: paths' weights from log p/p_backward; returns what was taken off.
+
+    A path weighs p/(α·p_forward + (1-α)·p_backward) with α the share of walks that go forward,
+    which take a path with its own probability p. Bounded unless α = 0.
+    """
+    top = 0.0
+    if forward_share == 0.0:
+        top = -np.inf
+        for c in range(len(logs)):
+            for t in range(length[c] + 1):
+                top = max(top, logs[c, t])
+    for c in range(len(logs)):
+        for t in range(length[c] + 1):
+            if forward_share == 0.0:
+                logs[c, t] = math.exp(logs[c, t] - top)
+            elif logs[c, t] > -700.0:
+                back = math.exp(-logs[c, t])
+                logs[c, t] = 1.0 / (forward_share + (1.0 - forward_share) * back)
+            else:
+                logs[c, t] = 0.0
+    return top
+
+
+@njit
 def doeblin_pass(
     num_keys, xs, x_sizes, ys, y_sizes, order, hard, child, word, frequency,
     restart, full, restart_squares, full_squares, frozen,
-    mean_length, chains, proposals, train_restart, baseline, step_size, delta,
+    mean_length, chains, backward_chains, proposals, train_restart, baseline, step_size, delta,
 ):  # fmt: skip
-    """Algorithm 1 with edit-distance weights: ∇ log E_π̃[reward] by tours of the Doeblin chain.
+    """Gradient steps by tours of the Doeblin chain, of which every state is a draw from π̃.
 
-    Every state of a tour is a draw from π̃, and every transition is responsible for all states
-    that follow it. `proposals` > 0 uses the block kernel with proposals from u at the `frozen`
-    weights, else single-site Gibbs. `baseline` subtracts the mean reward of the other tours, which
-    changes no expectation. Returns the mean log-reward, the rate of right words, the transitions.
+    Without `backward_chains` this is Algorithm 1 with edit-distance weights: ∇ log E_π̃[reward],
+    every transition being responsible for all states that follow it. With them it is ∇ log π̃(y):
+    so many chains begin at an alignment of the true word, drawn exactly by the lattice, and walk
+    back in time (both kernels are reversible); the others walk forward and count where they spell
+    the word. `proposals` > 0 uses the block kernel with proposals from u at the `frozen` weights,
+    else single-site Gibbs. `baseline` takes off the mean weight of the other chains, which changes
+    no expectation. Returns the mean log of the estimates and the transitions.
     """
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
+    longest = xs.shape[1]
     epsilon, most = 1.0 / (mean_length + 1.0), LONGEST_TOUR * max(mean_length, 1)
-    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    behind = np.zeros((longest, labels))
-    q_unary, q_step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    q_behind, q_before = np.zeros((longest, labels)), np.zeros((longest, labels))
+    field, proposal = make_field(num_keys, longest), make_field(num_keys, longest)
+    record = make_record(num_keys, longest, chains, most + 1, proposals)
     g0, f0 = np.zeros(len(full)), np.zeros(len(full), np.uint8)
     g1, f1 = np.zeros(len(full)), np.zeros(len(full), np.uint8)
     t0, t1 = np.zeros(len(full) + 1, np.int64), np.zeros(len(full) + 1, np.int64)
     sums = np.zeros(longest + 1)
-    z, letters, scratch = np.zeros(longest, np.int64), np.zeros(longest, np.int64), np.zeros(labels)
-    chances = np.zeros(max(labels, proposals + 1))
-    depth, ends = np.zeros(num_keys + 1, np.int64), np.zeros(num_keys + 1, np.int64)
-    around = np.zeros(3, np.int64)
+    spellings = np.zeros((longest, ys.shape[1] + 1, 3))
+    z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     lengths = np.zeros(chains, np.int64)
     first = np.zeros((chains, longest), np.int64)
-    rewards = np.zeros((chains, most + 2))
-    sites, choices = np.zeros((chains, most + 1), np.int64), np.zeros((chains, most + 1), np.int64)
-    slots = most + 1 if proposals > 0 else 1
-    versions = np.zeros((chains, slots, proposals + 1, longest), np.int64)
-    picks = np.zeros((chains, slots, proposals + 1))
-    log_reward, right, transitions = 0.0, 0.0, 0
+    weights = np.zeros((chains, most + 2))
+    log_value, transitions = 0.0, 0
     for e in order:
         x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
         prefix_sums(num_keys, full, sums)
-        last = potentials(num_keys, x, length, restart, hard, unary, step)
-        backward(num_keys, length, last, unary, step, behind)
+        last, log_partition = fill_field(field, num_keys, x, length, restart, hard, False)
         if proposals > 0:
-            potentials(num_keys, x, length, frozen, hard, q_unary, q_step)
-            backward(num_keys, length, last, q_unary, q_step, q_behind)
-            forward(length, last, q_unary, q_step, q_before)
-        total, states = 0.0, 0
+            fill_field(proposal, num_keys, x, length, frozen, hard, True)
+        log_word = 0.0
+        if backward_chains > 0:
+            log_word = lattice(num_keys, y, size, length, hard, field.unary, field.step, spellings)
+            if log_word == -np.inf:
+                continue
+            log_word -= log_partition
         for c in range(chains):
-            draw_suffix(0, length, last, unary, step, behind, z, scratch)
+            back = c < backward_chains
+            if back:
+                draw_lattice(num_keys, y, size, length, hard, field.step, spellings, z)
+            else:
+                draw_suffix(field, num_keys, 0, length, z)
             first[c] = z
             lengths[c] = tour_length(epsilon, most) if mean_length > 0 else 0
-            rewards[c, 0] = reward_of(num_keys, z, length, y, size, letters)
-            for t in range(1, lengths[c] + 1):
-                if proposals > 0:
-                    choices[c, t] = block_step(
-                        num_keys, x, length, last, child, word, frequency, frozen, full,
-                        q_unary, q_step, q_before, q_behind, z, versions[c, t], picks[c, t],
-                        scratch,
-                    )  # fmt: skip
-                else:
-                    sites[c, t] = np.random.randint(length)
-                    conditional(
-                        num_keys, x, length, z, sites[c, t], hard, child, word, frequency, full,
-                        sums, chances, depth, ends, around,
-                    )  # fmt: skip
-                    choices[c, t] = draw(chances, labels)
-                    z[sites[c, t]] = choices[c, t]
-                rewards[c, t] = reward_of(num_keys, z, length, y, size, letters)
-            right += (rewards[c, lengths[c]] == 1.0) / chains
+            begin = 0.0
+            if backward_chains > 0:
+                begin = lift(num_keys, x, length, z, child, word, frequency, restart, full)
             for t in range(lengths[c] + 1):
-                total += rewards[c, t]
-            states += lengths[c] + 1
+                if t > 0:
+                    move(
+                        record, c, t, proposal, num_keys, x, length, last, hard, child, word,
+                        frequency, frozen, full, sums, z,
+                    )  # fmt: skip
+                if backward_chains == 0:
+                    weights[c, t] = reward_of(num_keys, z, length, y, size, letters)
+                elif not back and not spells(num_keys, z, length, y, size, letters):
+                    weights[c, t] = -np.inf
+                else:
+                    # By reversibility p/p_backward = u(y)·lift(where the path ends)/lift(start).
+                    here = lift(num_keys, x, length, z, child, word, frequency, restart, full)
+                    weights[c, t] = log_word + (begin - here if back else here - begin)
             transitions += lengths[c]
-        log_reward += math.log(total / states)
+        if backward_chains > 0:
+            log_value += path_weights(weights, 1.0 - backward_chains / chains, lengths)
+        # Chains of either direction are the baseline of their own kind.
+        earned, prefixes = np.zeros(2), np.zeros(2)
+        for c in range(chains):
+            kind = 1 if c < backward_chains else 0
+            prefixes[kind] += lengths[c] + 1
+            for t in range(lengths[c] + 1):
+                earned[kind] += weights[c, t]
+        total, states = earned.sum(), prefixes.sum()
+        log_value += math.log(total / states)
         restarted = 0.0
         for c in range(chains):
+            back = c < backward_chains
             own = 0.0
             for t in range(lengths[c] + 1):
-                own += rewards[c, t]
-            others = states - lengths[c] - 1
-            base = (total - own) / others if baseline and others > 0 else 0.0
-            # What follows a transition, itself included.
-            for t in range(lengths[c], -1, -1):
-                rewards[c, t] += rewards[c, t + 1] - base if t < lengths[c] else -base
+                own += weights[c, t]
+            kind = 1 if back else 0
+            others = prefixes[kind] - lengths[c] - 1
+            base = (earned[kind] - own) / others if baseline and others > 0 else 0.0
             z[:] = first[c]
-            for t in range(1, lengths[c] + 1):
-                amount = rewards[c, t] / total
-                if proposals > 0:
-                    for k in range(proposals + 1):
-                        share = (1.0 if k == choices[c, t] else 0.0) - picks[c, t, k]
-                        if abs(share) > 1e-3:
-                            add_features(
-                                num_keys, x, length, versions[c, t, k], child, word, frequency,
-                                True, amount * share, g1, f1, t1,
+            to_go, run = own, 0.0
+            for t in range(lengths[c] + 1):
+                less = base * (lengths[c] + 1 - t)
+                if t > 0:
+                    # Back in time, it is the step from the new state to the old one that counts;
+                    # the step that was taken has a score of mean zero, and bears the baseline.
+                    new = record.new[c, t]
+                    counts = record.old[c, t] if back else new
+                    if counts == new:
+                        add_move(
+                            record, c, t, new, num_keys, x, length, z, child, word, frequency,
+                            (to_go - less) / total, g1, f1, t1,
+                        )  # fmt: skip
+                    else:
+                        add_move(
+                            record, c, t, counts, num_keys, x, length, z, child, word, frequency,
+                            to_go / total, g1, f1, t1,
+                        )  # fmt: skip
+                        if baseline:
+                            add_move(
+                                record, c, t, new, num_keys, x, length, z, child, word, frequency,
+                                -less / total, g1, f1, t1,
                             )  # fmt: skip
-                else:
-                    conditional(
-                        num_keys, x, length, z, sites[c, t], hard, child, word, frequency, full,
-                        sums, chances, depth, ends, around,
-                    )  # fmt: skip
-                    add_score(
-                        num_keys, x, length, z, sites[c, t], choices[c, t], frequency, chances,
-                        depth, ends, around, amount, g1, f1, t1,
-                    )  # fmt: skip
-                    z[sites[c, t]] = choices[c, t]
-            if train_restart:
-                amount = rewards[c, 0] / total
+                    replay(record, c, t, length, z)
+                run += weights[c, t]
+                to_go -= weights[c, t]
+                # u drew the first state of a walk forward, and every last state of one back.
+                if not train_restart or not (back or t == 0):
+                    continue
+                if back and t < lengths[c] and record.old[c, t + 1] == record.new[c, t + 1]:
+                    continue
+                amount = (run if back else own - less) / total
                 add_features(
-                    num_keys, x, length, first[c], child, word, frequency, False, amount,
-                    g0, f0, t0,
-                )  # fmt: skip
+                    num_keys, x, length, z, child, word, frequency, False, amount, g0, f0, t0
+                )
                 restarted += amount
+                run = 0.0
         if train_restart:
-            expect(num_keys, x, length, last, unary, step, behind, -restarted, g0, f0, t0)
+            expect(
+                num_keys, x, length, last, field.unary, field.step, field.behind, -restarted,
+                g0, f0, t0,
+            )  # fmt: skip
             adagrad(restart, restart_squares, g0, f0, t0, step_size, delta)
         adagrad(full, full_squares, g1, f1, t1, step_size, delta)
-    return log_reward / len(order), right / len(order), transitions
-
-
-@njit
-def draw(chances, size):
-    """An index drawn from probabilities that add up to one."""
-    left = np.random.random()
-    chosen = 0
-    for v in range(size):
-        if chances[v] > 0.0:
-            chosen = v
-            left -= chances[v]
-            if left < 0.0:
-                break
-    return chosen
+    return log_value / len(order), transitions
 
 
 @njit
@@ -176,45 +214,39 @@ def gibbs_pass(
 
     Chains start from u, or else from z_i = x_i, and take `transitions` Gibbs steps.
     """
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
-    unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
-    behind = np.zeros((longest, labels))
+    longest = xs.shape[1]
+    field = make_field(num_keys, longest)
+    record = make_record(num_keys, longest, 1, 1, 0)
     gradient, flags = np.zeros(len(full)), np.zeros(len(full), np.uint8)
     touched = np.zeros(len(full) + 1, np.int64)
-    sums, scratch, chances = np.zeros(longest + 1), np.zeros(labels), np.zeros(labels)
+    sums = np.zeros(longest + 1)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
-    depth, ends = np.zeros(num_keys + 1, np.int64), np.zeros(num_keys + 1, np.int64)
-    around = np.zeros(3, np.int64)
     burn = transitions // 2
     kept = transitions - burn
     states = np.zeros((chains, kept, longest), np.int64)
     rewards = np.zeros((chains, kept))
-    right, log_reward = 0.0, 0.0
+    log_reward = 0.0
     for e in order:
         x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
         prefix_sums(num_keys, full, sums)
-        last = labels
+        last = 2 * num_keys + 1
         if from_restart:
-            last = potentials(num_keys, x, length, restart, hard, unary, step)
-            backward(num_keys, length, last, unary, step, behind)
+            last, _ = fill_field(field, num_keys, x, length, restart, hard, False)
         for c in range(chains):
             if from_restart:
-                draw_suffix(0, length, last, unary, step, behind, z, scratch)
+                draw_suffix(field, num_keys, 0, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
             for t in range(1, transitions + 1):
-                site = np.random.randint(length)
-                conditional(
-                    num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
-                    chances, depth, ends, around,
+                move(
+                    record, 0, 0, field, num_keys, x, length, last, hard, child, word, frequency,
+                    full, full, sums, z,
                 )  # fmt: skip
-                z[site] = draw(chances, labels)
                 if t > burn:
                     states[c, t - burn - 1] = z
                     rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, size, letters)
         total = rewards.sum()
-        right += (rewards == 1.0).sum() / (chains * kept)
         log_reward += math.log(total / (chains * kept))
         for c in range(chains):
             amount = 0.0
@@ -234,4 +266,4 @@ def gibbs_pass(
                     )  # fmt: skip
                     amount = 0.0
         adagrad(full, full_squares, gradient, flags, touched, step_size, delta)
-    return log_reward / len(order), right / len(order), len(order) * chains * transitions
+    return log_reward / len(order), len(order) * chains * transitions

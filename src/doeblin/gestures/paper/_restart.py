@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..decoder._numba import njit
 from ._features import adagrad, label_index, pair_index, step_index, touch
@@ -84,16 +86,6 @@ def pick(weights, size):
 
 
 @njit
-def draw_suffix(start, length, last, unary, step, behind, z, scratch):
-    """Redraws z[start:] from u given z[:start]."""
-    for i in range(start, length):
-        p = z[i - 1] if i > 0 else 0
-        for v in range(last):
-            scratch[v] = step[i, p, v] * unary[i, v] * behind[i, v] if step[i, p, v] > 0 else 0.0
-        z[i] = pick(scratch, last)
-
-
-@njit
 def forward(length, last, unary, step, before):
     """Scaled sums over what came before."""
     for i in range(length):
@@ -109,13 +101,94 @@ def forward(length, last, unary, step, before):
             before[i, v] /= scale
 
 
+class Field(NamedTuple):
+    """u for one gesture: exp of its scores, sums, and tables to draw from.
+
+    `suffix[i, p]` adds up the chances of what follows label p at place i: of the labels 0 … K, then
+    of going on with p. `prefix[i, n, v]` does so for the label v before a label n.
+    """
+
+    unary: NDArray[np.float64]
+    step: NDArray[np.float64]
+    behind: NDArray[np.float64]
+    before: NDArray[np.float64]
+    suffix: NDArray[np.float64]
+    prefix: NDArray[np.float64]
+
+
 @njit
-def draw_prefix(stop, length, last, step, before, z, scratch):
+def make_field(num_keys, longest):
+    """An empty field for gestures of up to `longest` keys."""
+    labels = 2 * num_keys + 1
+    return Field(
+        np.zeros((longest, labels)),
+        np.zeros((longest, labels, labels)),
+        np.zeros((longest, labels)),
+        np.zeros((longest, labels)),
+        np.zeros((longest, labels, num_keys + 2)),
+        np.zeros((longest, labels, labels)),
+    )
+
+
+@njit
+def fill_field(field, num_keys, x, length, weights, hard, prefixes):
+    """Fills a field (`prefix` if asked). Returns the number of labels and the log-partition."""
+    unary, step, behind = field.unary, field.step, field.behind
+    last = potentials(num_keys, x, length, weights, hard, unary, step)
+    log_partition = backward(num_keys, length, last, unary, step, behind)
+    for i in range(length):
+        for p in range(last if i > 0 else 1):
+            total = 0.0
+            for v in range(num_keys + 1):
+                total += step[i, p, v] * unary[i, v] * behind[i, v]
+                field.suffix[i, p, v] = total
+            if hard and i > 0 and p > 0:
+                v = p if p > num_keys else p + num_keys
+                total += step[i, p, v] * unary[i, v] * behind[i, v]
+            field.suffix[i, p, num_keys + 1] = total
+    if prefixes:
+        forward(length, last, unary, step, field.before)
+        for i in range(length):
+            for n in range(last if i + 1 < length else 1):
+                total = 0.0
+                for v in range(last):
+                    after = step[i + 1, v, n] if i + 1 < length else 1.0
+                    total += field.before[i, v] * after
+                    field.prefix[i, n, v] = total
+    return last, log_partition
+
+
+@njit
+def find(sums, size):
+    """An index drawn from the running sums of its weights."""
+    wanted = np.random.random() * sums[size - 1]
+    low, high = 0, size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit
+def draw_suffix(field, num_keys, start, length, z):
+    """Redraws z[start:] from u given z[:start]."""
+    for i in range(start, length):
+        p = z[i - 1] if i > 0 else 0
+        v = find(field.suffix[i, p], num_keys + 2)
+        if v > num_keys:
+            v = p if p > num_keys else p + num_keys
+        z[i] = v
+
+
+@njit
+def draw_prefix(field, last, stop, length, z):
     """Redraws z[:stop] from u given z[stop:]."""
     for i in range(stop - 1, -1, -1):
-        for v in range(last):
-            scratch[v] = before[i, v] * (step[i + 1, v, z[i + 1]] if i + 1 < length else 1.0)
-        z[i] = pick(scratch, last)
+        n = z[i + 1] if i + 1 < length else 0
+        z[i] = find(field.prefix[i, n], last)
 
 
 @njit
