@@ -62,7 +62,9 @@ _EXTRA_OF = {
     "matplotlib": "plots",
     "numba": "formulas",
     "optax": "chains",
+    "fastapi": "serve",
     "pycparser": "verify",
     "safetensors": "learning",
+    "uvicorn": "serve",
     "z3": "verify",
 }

@@ -27,6 +27,7 @@ class _Commands(click.Group):
         "formula": "_formula",
         "gestures": "_gestures",
         "reproduce": "_reproduce",
+        "serve": "_serve",
         "verify": "_verify",
     }
 

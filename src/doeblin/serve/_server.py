@@ -1,0 +1,58 @@
+"""Runs the application on a port of this machine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from .._errors import InputError
+from ._app import create_app
+from ._limits import Limits
+from ._safety import LOOPBACK
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    limits: Limits | None = None,
+    *,
+    on_start: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve until interrupted. `on_start` gets the address once the port is ours.
+
+    Port 0 takes any that is free. Raises `InputError` if the port cannot be had.
+    """
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        create_app(limits, loopback=host in LOOPBACK),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=1000,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    on_start(address)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"cannot listen on {host} port {port}: {reason}; choose another with --port, "
+            "or --port 0 for any that is free"
+        ) from None
+    return listener

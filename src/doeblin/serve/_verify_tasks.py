@@ -1,0 +1,68 @@
+"""Proofs, in the worker process."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from ..programs import Outcome, Verdict, output, parse_program, verify
+from ..programs._batch import prepare_process
+from ..programs._program import Program
+from ..programs._verdict import INTS
+from ..programs._verify import search_method
+from ..programs.learner._search import compiled
+from ._watch import watching
+from ._worker import Emit, Handler, Message
+
+_MOST_LINES = 2_000
+
+
+def prepare() -> Handler:
+    prepare_process()
+    compiled(search_method("default"))  # before the first clock starts
+    return _handle
+
+
+def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
+    before = time.monotonic()
+    program = parse_program(
+        payload["program"],
+        file=payload["file"],
+        language=payload["language"],
+        ints=payload["ints"],
+    )
+    emit("parsed", {})
+    with watching(program, emit) as notify:
+        verdict = verify(
+            program,
+            timeout=payload["timeout"],
+            seed=payload["seed"],
+            method=payload["method"],
+            hints=payload["hints"],
+            on_event=notify,
+            cancel=cancel,
+            spent=time.monotonic() - before,
+        )
+    return verdict.as_dict() | {"ints_meaning": INTS[verdict.ints]} | _files(program, verdict)
+
+
+def _files(program: Program, verdict: Verdict) -> Message:
+    """What travels: annotated source, witness, certificate; for a failure its trace and a test."""
+    found: Message = {"trace": [], "files": []}
+
+    def add(kind: str, name: str, make) -> None:
+        found["files"].append({"kind": kind, "name": name, "text": make(program, verdict)})
+
+    stem = program.file.rpartition(".")[0] or program.file
+    is_c = program.language == "c"
+    if verdict.outcome is Outcome.SAFE:
+        if is_c:
+            add("acsl", f"{stem}.acsl.c", output.acsl)
+            add("witness", f"{stem}.witness.yml", output.witness)
+        add("certificate", f"{stem}.proof.smt2", output.certificate)
+    elif verdict.outcome is Outcome.UNSAFE:
+        found["trace"] = output.trace(program, verdict)[:_MOST_LINES]
+        if is_c:
+            add("witness", f"{stem}.witness.yml", output.witness)
+            add("test", f"{stem}.test.c", output.driver)
+    return found
