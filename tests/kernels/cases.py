@@ -143,7 +143,7 @@ KERNELS: dict[str, KernelCase] = {
     "Metropolis, independence": KernelCase(
         Metropolis(LOOP, Independent(SITES)), SITE_STATES, exact=False
     ),
-    "UniformChange": KernelCase(UniformChange(3), SITE_STATES, targeted=False),
+    "UniformChange": KernelCase(UniformChange(3), SITE_STATES),
     "BalancedProposal": KernelCase(locally_balanced(LOOP, 3).proposal, SITE_STATES, targeted=False),
     "locally_balanced": KernelCase(locally_balanced(LOOP, 3), SITE_STATES, x=TILT),
     "locally_balanced, gradient": KernelCase(

@@ -104,6 +104,13 @@ class AbstractKernel(_Capable):
         """log A(new | old, x)."""
         ...
 
+    def log_move(self, new: State, old: State, x: Input = None) -> Scalar:
+        """log A(new | old, x) where the two states differ; of equal ones it says nothing.
+
+        Kernels that can stay put in many ways override it: a change often shows how it was made.
+        """
+        return self.log_prob(new, old, x)
+
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         """The step that `sample` takes with this key, and the log-probability of its choices.
 

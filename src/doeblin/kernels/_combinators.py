@@ -106,8 +106,14 @@ class Mixture(AbstractKernel):
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         _demand("log_prob", "a mixture", self.kernels)
-        log_probs = jnp.stack([kernel.log_prob(new, old, x) for kernel in self.kernels])
-        return jax.nn.logsumexp(log_probs + jax.nn.log_softmax(self.log_weights))
+        return self._mixed([kernel.log_prob(new, old, x) for kernel in self.kernels])
+
+    def log_move(self, new: State, old: State, x: Input = None) -> Scalar:
+        _demand("log_prob", "a mixture", self.kernels)
+        return self._mixed([kernel.log_move(new, old, x) for kernel in self.kernels])
+
+    def _mixed(self, log_probs: list[Scalar]) -> Scalar:
+        return jax.nn.logsumexp(jnp.stack(log_probs) + jax.nn.log_softmax(self.log_weights))
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         _demand("log_target", "a mixture", self.kernels, self.same_target)

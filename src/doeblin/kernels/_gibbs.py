@@ -66,20 +66,25 @@ class Gibbs(AbstractReversibleKernel):
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         before, after = self.sites.get(old), self.sites.get(new)
-        changed = before != after
-        num_sites = before.shape[0]
-
-        def choose(site: Count) -> Scalar:
-            return jax.nn.log_softmax(self.logits(old, site, x))[after[site]]
 
         # Staying put can happen at every site; a change names its site.
-        log_probs = jax.lax.cond(
-            changed.any(),
-            lambda: choose(jnp.argmax(changed)),
-            lambda: jax.nn.logsumexp(jax.vmap(choose)(jnp.arange(num_sites))),
-        )
+        def stay() -> Scalar:
+            choose = jax.vmap(lambda site: self._log_choice(old, after, site, x))
+            num_sites = before.shape[0]
+            return jax.nn.logsumexp(choose(jnp.arange(num_sites))) - jnp.log(num_sites)
+
+        log_prob = jax.lax.cond((before != after).any(), lambda: self.log_move(new, old, x), stay)
+        return jnp.where(self.sites.same_rest(new, old), log_prob, -jnp.inf)
+
+    def log_move(self, new: State, old: State, x: Input = None) -> Scalar:
+        before, after = self.sites.get(old), self.sites.get(new)
+        changed = before != after
+        log_prob = self._log_choice(old, after, jnp.argmax(changed), x)
         possible = (changed.sum() <= 1) & self.sites.same_rest(new, old)
-        return jnp.where(possible, log_probs - jnp.log(num_sites), -jnp.inf)
+        return jnp.where(possible, log_prob - jnp.log(before.shape[0]), -jnp.inf)
+
+    def _log_choice(self, old: State, after: Array, site: Count, x: Input) -> Scalar:
+        return jax.nn.log_softmax(self.logits(old, site, x))[after[site]]
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))

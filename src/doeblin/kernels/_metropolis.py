@@ -8,7 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
@@ -41,8 +41,14 @@ class Metropolis(AbstractReversibleKernel):
 
     def log_accept(self, new: State, old: State, x: Input = None) -> Scalar:
         """Log-probability of accepting `new` when it was proposed from `old`."""
-        forward = self.log_target(old, x) + self.proposal.log_prob(new, old, x)
-        backward = self.log_target(new, x) + self.proposal.log_prob(old, new, x)
+        forward, backward = self.log_target(old, x), self.log_target(new, x)
+        if isinstance(self.proposal, AbstractReversibleKernel):
+            # Then q(y'|y) / q(y|y') is the ratio of its own target, which is cheaper.
+            forward += self.proposal.log_target(new, x)
+            backward += self.proposal.log_target(old, x)
+        else:
+            forward += self.proposal.log_prob(new, old, x)
+            backward += self.proposal.log_prob(old, new, x)
         # A state of density zero is always left, and never entered.
         return jnp.where(jnp.isneginf(forward), 0.0, jnp.minimum(backward - forward, 0.0))
 
@@ -88,22 +94,41 @@ def _choose(
     return jax.lax.stop_gradient(new), accepted
 
 
-class UniformChange(AbstractKernel):
-    """Proposal: one site, chosen uniformly, takes another of its values, chosen uniformly."""
+class UniformChange(AbstractReversibleKernel):
+    """Proposal: one of all the changes of one site to another of its values, chosen uniformly.
+
+    By itself it leaves the uniform law invariant.
+    """
 
     sites: Sites
 
     def __init__(self, num_values: int | Any, *, where: Callable[[State], Any] | None = None):
         self.sites = Sites(num_values, where)
 
-    def _logits(self, state: State) -> Float[Array, "sites values"]:
-        return change_logits(self.sites, state, jnp.zeros(()))
+    def _changes(self, counts: Int[Array, " sites"]) -> Int[Array, " sites"]:
+        """How many changes there are, up to and including those of each site."""
+        changes = jnp.cumsum(counts - 1)
+        return eqx.error_if(changes, changes[-1] == 0, "every site has one value: nothing changes")
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        return sample_change(key, self.sites, state, self._logits(state))
+        values = self.sites.get(state)
+        counts = self.sites.counts(len(values))
+        changes = self._changes(counts)
+        choice = jax.random.randint(key, (), 0, changes[-1])
+        site = jnp.searchsorted(changes, choice, side="right", method="compare_all")
+        # A site's changes are numbered by how far its value goes up, round the circle.
+        value = (values[site] + changes[site] - choice) % counts[site]
+        return self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
-        return log_prob_change(self.sites, new, old, self._logits(old))
+        values, before = self.sites.get(new), self.sites.get(old)
+        counts = self.sites.counts(len(values))
+        allowed = ((values >= 0) & (values < counts)).all() & self.sites.same_rest(new, old)
+        one_change = ((values != before).sum() == 1) & allowed
+        return jnp.where(one_change, -jnp.log(self._changes(counts)[-1]), -jnp.inf)
+
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return jnp.zeros(())
 
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.sites.neighbourhood(state)

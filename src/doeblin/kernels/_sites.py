@@ -67,6 +67,12 @@ class Sites(eqx.Module):
             )
         return values
 
+    def counts(self, num_sites: int) -> Int[Array, " sites"]:
+        """How many values each site may take."""
+        if self.allowed is None:
+            return jnp.full(num_sites, self.num_values)
+        return self.allowed.sum(axis=-1)
+
     def put(self, state: State, values: Int[Array, " sites"]) -> State:
         """`state` with its sites replaced by `values`."""
         part = state if self.where is None else self.where(state)
