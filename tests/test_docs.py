@@ -65,6 +65,20 @@ def test_console_commands_run(page: Path, tmp_path: Path):
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+def test_tests_that_the_pages_point_to_exist():
+    """`tests/FILE.py`, `tests/FILE.py::NAME`, or `NAME` alone for a test of the file named last."""
+    pointers = 0
+    for page in PAGES:
+        file = ROOT
+        for path, test in re.findall(r"`(tests/[\w/]+\.py)?:{0,2}(\btest_\w+)?`", page.read_text()):
+            if path or test:
+                file = ROOT / path if path else file
+                assert file.is_file(), f"{name(page)} points to {path or test}"
+                assert f"def {test}" in file.read_text(), f"{name(page)}: no {test} in {path}"
+                pointers += 1
+    assert pointers > 10
+
+
 def modules() -> list[str]:
     found = pkgutil.walk_packages(doeblin.__path__, "doeblin.")
     return [module.name for module in found]
