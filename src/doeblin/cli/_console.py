@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +20,17 @@ seed_option = click.option(
     show_default=True,
     help="Random seed: same seed, same output.",
 )
+
+
+def out_option(folder: str, what: str) -> Callable[[Any], Any]:
+    """`--out`: the folder that `what` goes to."""
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(folder),
+        show_default=True,
+        help=f"Folder for {what}.",
+    )
 
 
 def print_json(value: Any) -> None:

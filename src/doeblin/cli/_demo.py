@@ -11,13 +11,7 @@ from . import _console
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("report"),
-    show_default=True,
-    help="Folder for the report.",
-)
+@_console.out_option("report", "the report")
 @_console.seed_option
 def demo(out: Path, seed: int) -> None:
     """Show what doeblin does, on embedded data, and write it up as one page.

@@ -22,13 +22,7 @@ def reproduce() -> None:
     default=None,
     help="Restart rates ε, with commas.  [default: 1e-5 to 1, 61 of them]",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder for example.png, example.svg and example.json.",
-)
+@_console.out_option("reproduced", "example.png, example.svg and example.json")
 @_console.json_option
 def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None:
     """The three-state example: restarts against slow mixing.
@@ -82,13 +76,7 @@ def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None
     help="Where a run of the paper's chains is given up.",
 )
 @click.option("--quick", is_flag=True, help="Two families, ten short runs: a look in seconds.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder for formulas.png, formulas.svg and formulas.json.",
-)
+@_console.out_option("reproduced", "formulas.png, formulas.svg and formulas.json")
 @_console.seed_option
 @_console.json_option
 def formulas(
@@ -120,13 +108,7 @@ def formulas(
 @click.option("--quick", is_flag=True, help="A small version, in minutes.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Data seeds.  [default: 5, quick 2]")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder for gestures.png, gestures.svg and gestures.json.",
-)
+@_console.out_option("reproduced", "gestures.png, gestures.svg and gestures.json")
 @_console.json_option
 def gestures(quick: bool, seeds: int | None, workers: int | None, out: Path, as_json: bool) -> None:
     """Words from gestures: Doeblin chains against Gibbs, with controls.
@@ -164,13 +146,7 @@ def gestures(quick: bool, seeds: int | None, workers: int | None, out: Path, as_
 @click.option("--quick", is_flag=True, help="20 trials.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a trial.")
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer and cvc5.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder for programs.json.",
-)
+@_console.out_option("reproduced", "programs.json")
 @_console.seed_option
 @_console.json_option
 def programs(
