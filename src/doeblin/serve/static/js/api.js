@@ -1,0 +1,50 @@
+// Talking to the server.
+
+export class Refusal extends Error {
+  constructor(problem, status) {
+    super(problem.message);
+    this.line = problem.line;
+    this.column = problem.column;
+    this.status = status;
+  }
+}
+
+async function answer(path, options) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal({ message: "the server cannot be reached; is it still running?" }, 0);
+  }
+  if (response.status === 204) return null;
+  const body = await response.json();
+  if (!response.ok) throw new Refusal(body.error, response.status);
+  return body;
+}
+
+export const get = (path) => answer(path);
+
+export const remove = (path) => answer(path, { method: "DELETE" });
+
+export function post(path, body, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return answer(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+}
+
+// Only the newest request counts: an older one that is still on its way is given up.
+export function newest(path) {
+  let controller = null;
+  return async (body) => {
+    controller?.abort();
+    controller = new AbortController();
+    const mine = controller;
+    try {
+      const found = await post(path, body, mine.signal);
+      return mine === controller ? found : null;
+    } catch (error) {
+      if (error.name === "AbortError") return null;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,226 @@
+// The room of chains: edit A and u, slide ε, see the laws move.
+
+import { newest } from "./api.js";
+import { bars, curves, graph, stages } from "./charts.js";
+import { $, h, number, problem, replace } from "./dom.js";
+
+const MOST_STATES = 6;
+const ask = newest("/api/chain");
+const certify = newest("/api/certify");
+
+const PRESETS = {
+  "three-state": { title: "Three-state example", matrix: () => three(delta()), restart: uniform(3) },
+  wells: {
+    title: "Two wells",
+    matrix: () => [
+      [0.8, 0.19, 0.01, 0],
+      [0.25, 0.74, 0.01, 0],
+      [0, 0.01, 0.69, 0.3],
+      [0, 0.01, 0.2, 0.79],
+    ],
+    restart: [1, 0, 0, 0],
+  },
+  ring: {
+    title: "One-way ring",
+    matrix: () => [
+      [0.1, 0.9, 0, 0, 0],
+      [0, 0.1, 0.9, 0, 0],
+      [0, 0, 0.1, 0.9, 0],
+      [0, 0, 0, 0.1, 0.9],
+      [0.9, 0, 0, 0, 0.1],
+    ],
+    restart: [1, 0, 0, 0, 0],
+  },
+  pieces: {
+    title: "Two pieces, never connected",
+    matrix: () => [
+      [0.6, 0.4, 0, 0],
+      [0.3, 0.7, 0, 0],
+      [0, 0, 0.5, 0.5],
+      [0, 0, 0.9, 0.1],
+    ],
+    restart: [0.4, 0.1, 0.4, 0.1],
+  },
+};
+
+let matrix;
+let restart;
+
+export async function start() {
+  const select = $("chains-preset");
+  replace(
+    select,
+    Object.entries(PRESETS).map(([name, { title }]) => h("option", { value: name }, title)),
+    h("option", { value: "own", disabled: true }, "your own"),
+  );
+  select.addEventListener("change", load);
+  $("chains-delta").addEventListener("input", load);
+  $("chains-epsilon").addEventListener("input", compute);
+  $("chains-more").addEventListener("click", more);
+  $("chains-fewer").addEventListener("click", fewer);
+  $("chains-even").addEventListener("click", even);
+  $("stages-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    certifyStages();
+  });
+  load();
+  await certifyStages();
+}
+
+const delta = () => 10 ** Number($("chains-delta").value);
+const epsilon = () => 10 ** Number($("chains-epsilon").value);
+
+function three(d) {
+  return [
+    [1 - d, d, 0],
+    [1 / 3, 0, 2 / 3],
+    [0, 2 * d, 1 - 2 * d],
+  ];
+}
+
+function uniform(size) {
+  return Array(size).fill(1 / size);
+}
+
+// ---- editing
+
+function load() {
+  const preset = PRESETS[$("chains-preset").value];
+  matrix = preset.matrix();
+  restart = [...preset.restart];
+  $("chains-delta-row").hidden = $("chains-preset").value !== "three-state";
+  $("chains-delta-value").textContent = number(delta());
+  table();
+  compute();
+}
+
+function own() {
+  $("chains-preset").value = "own";
+  $("chains-delta-row").hidden = true;
+}
+
+function more() {
+  if (matrix.length >= MOST_STATES) return;
+  matrix.forEach((row) => row.push(0));
+  matrix.push(uniform(matrix.length + 1));
+  restart.push(0);
+  changed();
+}
+
+function fewer() {
+  if (matrix.length <= 2) return;
+  matrix.pop();
+  matrix.forEach((row) => row.pop());
+  restart.pop();
+  even();
+}
+
+function even() {
+  const scale = (row) => {
+    const total = row.reduce((sum, value) => sum + value, 0);
+    return total > 0 ? row.map((value) => value / total) : uniform(row.length);
+  };
+  matrix = matrix.map(scale);
+  restart = scale(restart);
+  changed();
+}
+
+function changed() {
+  own();
+  table();
+  compute();
+}
+
+function table() {
+  const names = matrix.map((_, index) => String(index + 1));
+  const cell = (row, column, label) => {
+    const input = h("input", {
+      type: "number", min: "0", max: "1", step: "any", "aria-label": label,
+      value: String(Number(row[column].toPrecision(4))),
+    });
+    input.addEventListener("input", () => {
+      row[column] = Number(input.value);
+      own();
+      compute();
+    });
+    return h("td", {}, input);
+  };
+  replace(
+    $("chains-matrix"),
+    h("tr", {}, h("th", {}, "from ∖ to"), names.map((name) => h("th", { scope: "col" }, name))),
+    matrix.map((row, i) =>
+      h("tr", {}, h("th", { scope: "row" }, names[i]), row.map((_, j) => cell(row, j, `from ${i + 1} to ${j + 1}`))),
+    ),
+    h(
+      "tr", { class: "restart" }, h("th", { scope: "row" }, "restart u"),
+      restart.map((_, j) => cell(restart, j, `restart at ${j + 1}`)),
+    ),
+  );
+  $("chains-more").disabled = matrix.length >= MOST_STATES;
+  $("chains-fewer").disabled = matrix.length <= 2;
+}
+
+// ---- what the server says
+
+async function compute() {
+  $("chains-epsilon-value").textContent = number(epsilon());
+  try {
+    const found = await ask({ matrix, restart, epsilon: Math.min(1, epsilon()) });
+    if (!found) return;
+    problem($("chains-problem"), "");
+    show(found);
+  } catch (error) {
+    problem($("chains-problem"), error.message);
+  }
+}
+
+function show(found) {
+  replace($("chains-graph"), graph(matrix, restart, found, epsilon()));
+  replace($("chains-laws"), bars(found));
+  replace(
+    $("chains-curves"),
+    found.curve.length ? curves(found.curve, epsilon()) : h("p", { class: "hint" }, `No curve: ${found.note}.`),
+  );
+  const mixing = found.certificate.mixing_time;
+  facts($("chains-facts"), [
+    ["spectral gap of Ã is at least", number(found.certificate.gap), true],
+    ["spectral gap of Ã, computed", number(found.gap_restarted)],
+    ["spectral gap of A, computed", number(found.gap)],
+    ["Γ(A), the ε that A has by itself", number(found.doeblin_coefficient)],
+    ...mixing.map(({ tv, steps }) => [`within ${tv} of the law after`, `${number(steps)} steps`]),
+    ["an exact draw costs", `${number(found.certificate.expected_draw_cost)} steps on average`],
+    ["total variation between the laws", found.stationary ? number(found.total_variation) : "A has no single law"],
+  ]);
+}
+
+function facts(list, rows) {
+  replace(list, rows.flatMap(([name, value, big]) => [h("dt", {}, name), h("dd", big ? { class: "big" } : {}, value)]));
+}
+
+// ---- stages
+
+async function certifyStages() {
+  const parts = $("stages-exits").value.split(/[\s,;]+/).filter(Boolean);
+  const exits = parts.map(Number);
+  const odd = parts.find((_, index) => !Number.isFinite(exits[index]));
+  if (odd !== undefined) {
+    problem($("stages-problem"), `“${odd}” is not a number; separate numbers by commas.`);
+    return;
+  }
+  try {
+    const found = await certify({ exits });
+    if (!found) return;
+    problem($("stages-problem"), "");
+    replace($("stages-picture"), stages(exits, found.stage_law));
+    facts($("stages-facts"), [
+      ["spectral gap is at least", number(found.gap), true],
+      ["strong Doeblin parameter", `≥ ${Number(found.doeblin_parameter.toPrecision(8))} for ${number(found.steps)} steps at once`],
+      ...found.mixing_time.map(({ tv, steps }) => [`within ${tv} of the law after`, `${number(steps)} steps`]),
+      ["an exact draw costs", `${number(found.expected_draw_cost)} steps on average`],
+      ["by the", found.theorem],
+      ["the paper's corollary has", found.corollary_gap === null ? "nothing to say here" : `gap ≥ ${number(found.corollary_gap)}`],
+    ]);
+  } catch (error) {
+    problem($("stages-problem"), error.message);
+  }
+}

@@ -1,0 +1,156 @@
+// The room in which one swipes.
+
+import { get, newest } from "./api.js";
+import { $, h, percent, problem, replace } from "./dom.js";
+import { Keyboard } from "./keyboard.js";
+import { Tours } from "./tours.js";
+
+const decode = newest("/api/decode");
+const SHOWN = 4;
+
+let keyboard;
+let tours;
+let words = []; // accepted
+let guesses = [];
+let chosen = -1; // which guess stands in the text, not yet accepted
+
+export async function start() {
+  keyboard = new Keyboard($("swipe-keys"), await get("/api/keyboard"), {
+    onStart: accept,
+    onSwipe: ask,
+  });
+  tours = new Tours();
+  $("swipe-back").addEventListener("click", back);
+  $("swipe-clear").addEventListener("click", clear);
+  $("swipe-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    typed();
+  });
+  $("swipe-typed").addEventListener("keydown", (event) => {
+    if (/^[1-4]$/.test(event.key) && guesses.length) {
+      event.preventDefault();
+      pick(Number(event.key) - 1);
+    }
+  });
+  addEventListener("keydown", (event) => {
+    const busy = event.target.closest?.("input, textarea, select") || $("room-swipe").hidden;
+    if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^[1-4]$/.test(event.key)) pick(Number(event.key) - 1);
+    else if (event.key === "Backspace") back();
+  });
+  show();
+}
+
+// ---- asking
+
+async function ask(points) {
+  problem($("swipe-problem"), "");
+  tours.forget();
+  try {
+    const found = await decode({ points, k: SHOWN });
+    if (!found) return;
+    guesses = found.candidates;
+    chosen = guesses.length ? 0 : -1;
+    tours.offer(points);
+    say(
+      guesses.length
+        ? guesses.map((g, i) => `${i + 1}: ${g.word}, ${percent(g.probability)}`).join("; ")
+        : "No word fits this trace.",
+    );
+    if (!guesses.length) problem($("swipe-problem"), "No word fits this trace; try again.");
+  } catch (error) {
+    guesses = [];
+    chosen = -1;
+    problem($("swipe-problem"), error.message);
+  }
+  show();
+}
+
+function typed() {
+  const field = $("swipe-typed");
+  const letters = field.value.toLowerCase().replace(/\s/g, "");
+  const odd = [...letters].find((letter) => !keyboard.layout.keys.some((key) => key.letter === letter));
+  if (!letters || odd) {
+    problem($("swipe-problem"), odd ? `There is no key “${odd}”; letters a to z only.` : "Type some letters first.");
+    return;
+  }
+  accept();
+  ask(keyboard.follow(letters));
+  field.select();
+}
+
+// ---- the text
+
+function accept() {
+  if (chosen >= 0) words.push(guesses[chosen].word);
+  guesses = [];
+  chosen = -1;
+  show();
+}
+
+function pick(index) {
+  if (!guesses[index]) return;
+  chosen = index;
+  keyboard.show(guesses[index].word);
+  say(`${guesses[index].word} chosen`);
+  show();
+}
+
+function back() {
+  const gone = chosen >= 0 ? guesses[chosen].word : words.pop();
+  guesses = [];
+  chosen = -1;
+  keyboard.clear();
+  tours.forget();
+  say(gone ? `${gone} deleted` : "nothing to delete");
+  show();
+}
+
+function clear() {
+  words = [];
+  back();
+}
+
+function show() {
+  const text = $("swipe-text");
+  const parts = words.length ? [`${words.join(" ")} `] : [];
+  if (chosen >= 0) parts.push(h("span", { class: "maybe" }, guesses[chosen].word));
+  if (!parts.length) parts.push(h("span", { class: "empty" }, "Your text will appear here."));
+  else parts.push(h("span", { class: "caret", "aria-hidden": "true" }));
+  replace(text, parts);
+  // Buttons stay in place when only the choice changes, so that focus is not lost.
+  const holder = $("swipe-candidates");
+  const shown = guesses.map((guess) => guess.word).join(" ");
+  if (holder.dataset.words !== shown) {
+    holder.dataset.words = shown;
+    replace(holder, guesses.map(button));
+  }
+  [...holder.children].forEach((element, index) => {
+    element.classList.toggle("chosen", index === chosen);
+    element.setAttribute("aria-pressed", String(index === chosen));
+  });
+}
+
+function button(guess, index) {
+  const share = h("span", { class: "share" });
+  share.style.width = `${100 * guess.probability}%`;
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "candidate",
+      "aria-label": `${guess.word}, ${percent(guess.probability)}`,
+      onclick: () => pick(index),
+      onpointerenter: () => keyboard.show(guess.word),
+      onfocus: () => keyboard.show(guess.word),
+    },
+    h("span", { class: "word" }, guess.word),
+    h("span", { class: "percent" }, percent(guess.probability)),
+    h("span", { class: "number", "aria-hidden": "true" }, String(index + 1)),
+    share,
+  );
+}
+
+function say(message) {
+  $("swipe-live").textContent = message;
+}
