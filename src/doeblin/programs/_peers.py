@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .flow import System
 from .learner import multiplies
-from .terms import smtlib, symbol, variables
+from .terms import Term, smtlib, substitute, symbol, var, variables
 
 PEERS = ("spacer", "spacer-global", *(("cvc5",) if find_spec("cvc5") else ()))
 
@@ -75,7 +75,11 @@ def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
 
 
 def sygus_text(system: System) -> str:
-    """The clauses as a SyGuS problem, one unknown predicate for each cut point."""
+    """The clauses as a SyGuS problem, one unknown predicate for each cut point.
+
+    Predicates are applied to distinct variables only, and what they are is said by equations:
+    the form in which cvc5 recognises start, step and property of a transition system.
+    """
     lines = [f"(set-logic {'NIA' if multiplies(system) else 'LIA'})"]
     for number, cut in enumerate(system.cuts):
         parameters = " ".join(f"(x{i} Int)" for i in range(len(cut.variables)))
@@ -83,26 +87,39 @@ def sygus_text(system: System) -> str:
     names: dict[str, None] = {}
     constraints = []
     for clause in system.clauses:
-        source = system.cuts[clause.source].variables if clause.source is not None else ()
-        names |= dict.fromkeys([*source, *variables(clause.constraint, *clause.args)])
-        known = _call(clause.source, [symbol(n) for n in source])
-        head = _call(clause.target, [smtlib(arg) for arg in clause.args], otherwise="false")
-        premise = smtlib(clause.constraint)
-        if known != "true":
-            premise = f"(and {known} {premise})"
-        constraints.append(f"(constraint (=> {premise} {head}))")
+        premises, head = [], "false"
+        before = _state(system, clause.source)
+        now = dict(before)
+        if clause.source is not None:
+            premises.append(_call(clause.source, [new.leaf for _, new in before]))
+        constraint = substitute(clause.constraint, now)
+        args = [substitute(arg, now) for arg in clause.args]
+        premises.append(smtlib(constraint))
+        used = [new.leaf for _, new in before] + sorted(variables(constraint, *args))
+        if clause.target is not None:
+            mark = "" if clause.source is None else "!"
+            after = [f"{new.leaf}{mark}" for _, new in _state(system, clause.target)]
+            premises += [f"(= {symbol(n)} {smtlib(a)})" for n, a in zip(after, args, strict=True)]
+            used += after
+            head = _call(clause.target, after)
+        names |= dict.fromkeys(used)
+        constraints.append(f"(constraint (=> (and true {' '.join(premises)}) {head}))")
     lines += [f"(declare-var {symbol(name)} Int)" for name in names]
     return "\n".join([*lines, *constraints, "(check-synth)"])
 
 
-def _call(cut: int | None, args: list[str], otherwise: str = "true") -> str:
-    if cut is None:
-        return otherwise
-    return f"(inv{cut} {' '.join(args)})" if args else f"inv{cut}"
+def _state(system: System, cut: int | None) -> list[tuple[str, Term]]:
+    """A cut's variables under names that no other cut uses."""
+    found = system.cuts[cut].variables if cut is not None else ()
+    return [(name, var(f"{cut}:{name}")) for name in found]
+
+
+def _call(cut: int, names: list[str]) -> str:
+    return f"(inv{cut} {' '.join(map(symbol, names))})" if names else f"inv{cut}"
 
 
 def _cvc5(system: System, seconds: float) -> str:
-    """cvc5's SyGuS engine: it finds proofs; that there is none it cannot say."""
+    """cvc5's SyGuS engine: it finds proofs, and sometimes that there is none."""
     cvc5: Any = import_module("cvc5")
     solver = cvc5.Solver()
     solver.setOption("sygus", "true")
@@ -112,4 +129,6 @@ def _cvc5(system: System, seconds: float) -> str:
     answer = ""
     while not (command := parser.nextCommand()).isNull():
         answer = command.invoke(solver, parser.getSymbolManager()).strip() or answer
+    if "infeasible" in answer:
+        return "unsafe"
     return "safe" if "define-fun" in answer else "unknown"

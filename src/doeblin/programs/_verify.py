@@ -32,7 +32,9 @@ from .proof import (
     Failure,
     OutOfTime,
     Path,
+    accelerate,
     all_term,
+    fails_on,
     recheck,
     replay_clauses,
     replay_graph,
@@ -106,6 +108,7 @@ class _Attempt:
         self.progress = Progress()
         self.queries = 0
         self.bounded_seconds = 0.0
+        self.accelerated = False
         self.gave_up: str | None = None
 
     def run(self, hints: Sequence[str]) -> Verdict:
@@ -225,7 +228,9 @@ class _Attempt:
         program = self.program
         failure: Failure | None
         if program.graph is not None and program.interpreter is not None:
-            failure = replay_graph(program.graph, program.interpreter, program.system, path)
+            failure = replay_graph(
+                program.graph, program.interpreter, program.system, path, self.clock.tick
+            )
         else:
             failure = replay_clauses(program.system, path)
         if failure is None:
@@ -255,9 +260,9 @@ class _Attempt:
         """Does the compiled program, too, fail on these inputs?"""
         if failure.run is None or failure.run.failure is None or self.program.machine is None:
             return True
-        values = iter([value for _, value in failure.run.inputs])
-        run = self.program.machine.run(lambda havoc: next(values, 0), limit=10_000_000)
-        return run.failure is not None and run.failure.what == failure.run.failure.what
+        inputs = [value for _, value in failure.run.inputs]
+        found = fails_on(self.program.machine, inputs, self.clock.tick)
+        return found is not None and found.what == failure.run.failure.what
 
     def _verdict(self, outcome: Outcome, reason: str, **more: object) -> Verdict:
         return Verdict(
@@ -299,6 +304,12 @@ class _Attempt:
         if share < 0.02:
             return
         before = self.clock.seconds
+        if not self.accelerated:
+            self.accelerated = True
+            # From now on loops may be taken many times at once; all depths are looked at anew.
+            system, base = accelerate(self.program.system, self.clock)
+            if base:
+                self.bounded = Bounded(system, self.clock, base)
         path = self.bounded.deepen(share)
         self.bounded_seconds += self.clock.seconds - before
         if path is not None:

@@ -25,6 +25,9 @@ class Run:
     visits: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     inputs: list[tuple[Havoc, int]] = field(default_factory=list)
     steps: list[tuple[Statement | Branch | Fail, int | bool | None]] = field(default_factory=list)
+    gap: tuple[int, int] | None = None
+    """Of a very long run, the middle is not in `steps`: how many steps are before the gap, and how
+    many blocks of the graph are in it."""
 
 
 class Interpreter:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
-from ..proof import Atom, Clock, Conditions, Dnf, GaveUp
+from ..proof import Atom, Clock, Conditions, Dnf, GaveUp, Model
 from ._data import Data
+from ._deep import DeepRuns
 from ._harvest import dnf_of, harvest
 from ._lemmas import candidates, good_points, guarded, prove
 from ._seed import add_models, run_program, successor, walk
@@ -73,7 +74,8 @@ class Learner:
         self.teacher = Teacher(self.conditions, self.data, self.rng, scale=self.scale)
         self._constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._guards = self._find_guards()
-        self._run_seconds = 0.0
+        self._deep: DeepRuns | None = None
+        self._starts: list[Model] = []
 
     # ---- the parts
 
@@ -88,11 +90,14 @@ class Learner:
         if not self.lemmas:
             return self._search(first)
         found = self._prove(self._conjunctions(0.5), "likely bounds")
+        if found is None:
+            self._aside()
         if found is None and len(self.spaces) == 1:
             found = self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
         if found is None:
             found = self._prove(self._implications(), "implications")
         if found is None:
+            self._aside()
             found = self._prove(self._conjunctions(0.0), "bounds")
         return found if found is not None else self._search(first)
 
@@ -111,6 +116,7 @@ class Learner:
                     )
             except GaveUp as reason:
                 self.teacher.gave_up = str(reason)
+        self._starts = starts
         add_models(self.data, self.system, starts)
         if self.interpreter is not None:
             self._runs(starts)
@@ -162,24 +168,14 @@ class Learner:
         if compiled(method) > 1.0:
             self.clock.excuse(self.clock.seconds - before)
 
-    def _more_runs(self) -> None:
-        """A longer random run now and then, for failures that are deep."""
-        if self.interpreter is None:
-            return
-        limit = int(min(200_000, 2000 + 10_000 * self.clock.seconds))
-        while self._run_seconds < 0.06 * self.clock.seconds:
-            self.clock.tick()
-            before = self.clock.seconds
-            run_program(
-                self.interpreter,
-                self.system,
-                Data(),
-                self.rng,
-                self._constants,
-                limit=limit,
-                wide=True,
-            )
-            self._run_seconds += self.clock.seconds - before
+    def _aside(self) -> None:
+        """What shares the time with the search: longer runs, and whatever the caller wants."""
+        if self.graph is not None:
+            if self._deep is None:
+                starts = [_sites(model.values) for model in self._starts]
+                self._deep = DeepRuns(self.graph, self.clock, self.rng, self._constants, starts)
+            self._deep.advance()
+        self.aside()
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:
         """A few steps backwards from a failing state."""
@@ -276,8 +272,7 @@ class Learner:
         metropolis = any(stage.move == "metropolis" for stage in method.stages)
         while until is None or clock.seconds < until:
             clock.tick()
-            self.aside()
-            self._more_runs()
+            self._aside()
             self.progress.rounds += 1
             keep: list[list[Atom]] = [[] for _ in self.spaces]
             for formulas in (last, first):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 from ..flow import Havoc, Interpreter, System
 from ..proof import Conditions, GaveUp, Model
@@ -18,32 +19,14 @@ class FailedRun(Exception):
         self.inputs = inputs
 
 
-def run_program(
-    interpreter: Interpreter,
-    system: System,
-    data: Data,
+def chooser(
     rng: random.Random,
     constants: list[int],
     *,
     first: dict[int, int] | None = None,
-    keep: int = 30,
-    limit: int = 3000,
     wide: bool = False,
-) -> None:
-    """One run on random inputs; its states at loop heads are reachable examples.
-
-    With `wide` inputs are larger. `first` gives values to the first use of an input site, e.g.
-    from a model of the start.
-    """
-    index = {name: i for i, name in enumerate(interpreter.names)}
-    blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
-    columns = [
-        [
-            [index[part] for part in ([name] if name in index else name.split("*"))]
-            for name in cut.variables
-        ]
-        for cut in system.cuts
-    ]  # a variable, or a product of two
+) -> Callable[[Havoc], int]:
+    """A source of random inputs: small numbers, many zeros, and the program's own constants."""
     zero = rng.choice((0.05, 0.3, 0.5, 0.8))
     scale = rng.choice((2, 5, 12))
     if wide and constants:
@@ -51,7 +34,7 @@ def run_program(
         scale = rng.choice((5, 40, max(map(abs, constants)) + 5))
     given = dict(first or {})
 
-    def inputs(havoc: Havoc) -> int:
+    def choose(havoc: Havoc) -> int:
         if havoc.site in given:
             return given.pop(havoc.site)
         draw = rng.random()
@@ -67,6 +50,34 @@ def run_program(
             value = min(value, havoc.high)
         return value
 
+    return choose
+
+
+def run_program(
+    interpreter: Interpreter,
+    system: System,
+    data: Data,
+    rng: random.Random,
+    constants: list[int],
+    *,
+    first: dict[int, int] | None = None,
+    keep: int = 30,
+    limit: int = 3000,
+) -> None:
+    """One run on random inputs; its states at loop heads are reachable examples.
+
+    `first` gives values to the first use of an input site, e.g. from a model of the start.
+    """
+    index = {name: i for i, name in enumerate(interpreter.names)}
+    blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
+    columns = [
+        [
+            [index[part] for part in ([name] if name in index else name.split("*"))]
+            for name in cut.variables
+        ]
+        for cut in system.cuts
+    ]  # a variable, or a product of two
+    inputs = chooser(rng, constants, first=first)
     marks: list[int] = []
     taken: list[tuple[Havoc, int]] = []
 

@@ -20,7 +20,10 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
     lines = program.text.splitlines()
     shown: list[str] = []
     variables = program.graph.variables if program.graph else {}
-    for step, value in failure.run.steps:
+    gap = failure.run.gap
+    for number, (step, value) in enumerate(failure.run.steps):
+        if gap is not None and number == gap[0]:
+            shown.append(f"    …  {gap[1]} steps of the program are not shown")
         place = step.place
         if place is None or place.line is None:
             continue

@@ -1,5 +1,6 @@
 """Conditions, their solver, bounded search, replay and the final re-check."""
 
+from ._acceleration import accelerate as accelerate
 from ._atoms import EQ as EQ
 from ._atoms import LE as LE
 from ._atoms import NE as NE
@@ -21,6 +22,7 @@ from ._recheck import obligations as obligations
 from ._recheck import recheck as recheck
 from ._replay import Failure as Failure
 from ._replay import Path as Path
+from ._replay import fails_on as fails_on
 from ._replay import replay_clauses as replay_clauses
 from ._replay import replay_graph as replay_graph
 from ._selection import Selection as Selection

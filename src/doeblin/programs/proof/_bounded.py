@@ -15,10 +15,14 @@ _Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
 
 
 class Bounded:
-    """Deepens by one step at a time; each state has a location and the values of its cut."""
+    """Deepens by one step at a time; each state has a location and the values of its cut.
 
-    def __init__(self, system: System, clock: Clock):
+    `base` says which clauses stand for many turns of another.
+    """
+
+    def __init__(self, system: System, clock: Clock, base: dict[int, int] | None = None):
         self.system = system
+        self._base = base or {}
         self.clock = clock
         self.depth = 0
         self.exhausted = False
@@ -56,7 +60,8 @@ class Bounded:
             self.clock.tick()
             selector = z3.Bool(f"use{index}@{depth}", self._context)
             rename = {name: var(f"{name}@{depth}") for name in clause.inputs}
-            self._inputs += [self._translate.constant(t.leaf) for t in rename.values()]
+            given = clause.inputs[:-1] if index in self._base else clause.inputs
+            self._inputs += [self._translate.constant(rename[name].leaf) for name in given]
             if clause.source is not None:
                 names = self.system.cuts[clause.source].variables
                 rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in names}
@@ -124,7 +129,7 @@ class Bounded:
         return None
 
     def _path(self, model: Any) -> Path:
-        steps = []
+        steps, turns = [], []
         for depth, used in enumerate(self._used):
             chosen = next(
                 index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
@@ -138,7 +143,8 @@ class Bounded:
             for name, full in names.items():
                 value = model.eval(self._translate.constant(full), model_completion=True)
                 values[name] = value.as_long() if z3.is_int_value(value) else 0
-            steps.append((chosen, values))
+            steps.append((self._base.get(chosen, chosen), values))
+            turns.append(values[clause.inputs[-1]] if chosen in self._base else 1)
             if clause.target is None:
                 break
-        return Path(tuple(steps))
+        return Path(tuple(steps), turns=tuple(turns))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from ..flow import Clause, Graph, Havoc, Interpreter, Run, System
+from ..flow import Clause, Fail, Graph, Havoc, Interpreter, Run, System
 from ..terms import evaluate
+
+_SHORT = 100_000
+_LONG = 4_000_000_000
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +20,13 @@ class Path:
     """A way to a failure: inputs of a concrete run so far (`prefix`), then steps by clause.
 
     `prefix` are the values of a run's inputs in order; each step gives the values of the clause's
-    variables and inputs.
+    variables and inputs. `turns` says how often each step is taken (once, when it is empty).
     """
 
     steps: tuple[tuple[int, dict[str, int]], ...]
     prefix: tuple[int, ...] = ()
     arrivals: int = 0
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -35,39 +42,123 @@ def replay_graph(
     interpreter: Interpreter,
     system: System,
     path: Path,
-    *,
-    limit: int = 2_000_000,
+    tick: Callable[[], None] = lambda: None,
 ) -> Failure | None:
     """Run the program with the path's inputs; a failure only if the program really fails."""
-    queue = list(path.prefix)
-    queue.reverse()
+    sites = [_sites(values) for _, values in path.steps]
+    ends = list(accumulate(path.turns or [1] * len(sites)))
+    queue = iter(path.prefix)
+
+    def choose(havoc: Havoc, arrivals: int) -> int:
+        for value in queue:
+            return value
+        step = bisect_right(ends, arrivals - path.arrivals)
+        if arrivals >= path.arrivals and step < len(sites) and havoc.site in sites[step]:
+            return sites[step][havoc.site]
+        return _default(havoc)
+
+    # Variables that are read though no statement gave them a value start as the solver chose.
+    unset = path.steps[0][1] if path.steps and not path.arrivals else {}
+    initial = {name[:-1]: value for name, value in unset.items() if name.endswith("?")}
+    watch = [cut.block for cut in system.cuts]
     arrivals = 0
-    by_site: list[dict[int, int]] = [_sites(values) for _, values in path.steps]
 
     def arrive(block: int) -> None:
         nonlocal arrivals
         arrivals += 1
 
-    def inputs(havoc: Havoc) -> int:
-        if queue:
-            return queue.pop()
-        step = arrivals - path.arrivals
-        if 0 <= step < len(by_site) and havoc.site in by_site[step]:
-            return by_site[step][havoc.site]
-        return _default(havoc)
-
-    # Variables that are read though no statement gave them a value start as the solver chose.
-    unset = path.steps[0][1] if path.steps and not path.arrivals else {}
     run = interpreter.run(
-        inputs,
-        watch=[cut.block for cut in system.cuts],
-        limit=limit,
-        initial={name[:-1]: value for name, value in unset.items() if name.endswith("?")},
+        lambda havoc: choose(havoc, arrivals),
+        watch=watch,
+        limit=_SHORT,
+        initial=initial,
         record=True,
         arrive=arrive,
-        visit_limit=limit,
+        visit_limit=_SHORT,
     )
+    if run.outcome == "cut":
+        queue = iter(path.prefix)
+        return _replay_long(graph, interpreter, watch, choose, initial, tick)
     return Failure(run) if run.outcome == "failed" else None
+
+
+def _replay_long(
+    graph: Graph,
+    interpreter: Interpreter,
+    watch: list[int],
+    choose: Callable[[Havoc, int], int],
+    initial: dict[str, int],
+    tick: Callable[[], None],
+) -> Failure | None:
+    """A run too long to write down: executed in full, shown from both ends."""
+    from ..flow._fast import Fast, LongRun
+
+    passed: list[LongRun] = []
+
+    def go_on(now: LongRun) -> bool:
+        tick()
+        passed[:] = [*passed[-1:], now]
+        return True
+
+    fast = Fast(graph, watch)
+    whole = fast.run(choose, limit=_LONG, initial=initial, go_on=go_on)
+    if whole.outcome != "failed":
+        return None
+    values = [value for _, value in whole.inputs]
+    head = interpreter.run(_in_order(values), limit=_SHOWN, initial=initial, record=True)
+    # From the last state but one that was noted, on to shortly before the end.
+    note = passed[0]
+    late = fast.run(
+        _ordered(values[note.used :]),
+        limit=max(0, whole.blocks - note.blocks - _SHOWN),
+        initial=note.state,
+        block=note.block,
+    )
+    tail = interpreter.run(
+        _in_order(values[note.used + late.used :]),
+        limit=2 * _SHOWN,
+        initial=late.state,
+        block=late.block,
+        record=True,
+    )
+    if tail.outcome != "failed":
+        return None
+    middle = whole.blocks - 2 * _SHOWN
+    return Failure(
+        Run(
+            "failed",
+            tail.failure,
+            inputs=whole.inputs,
+            steps=head.steps + tail.steps,
+            gap=(len(head.steps), middle),
+        )
+    )
+
+
+def _in_order(values: Sequence[int]) -> Callable[[Havoc], int]:
+    rest = iter(values)
+    return lambda havoc: next(rest, 0)
+
+
+def _ordered(values: Sequence[int]) -> Callable[[Havoc, int], int]:
+    rest = iter(values)
+    return lambda havoc, arrivals: next(rest, 0)
+
+
+def fails_on(
+    interpreter: Interpreter, inputs: Sequence[int], tick: Callable[[], None]
+) -> Fail | None:
+    """The failure that a program comes to on these inputs, if it does."""
+    run = interpreter.run(_in_order(inputs), limit=_SHORT, visit_limit=_SHORT)
+    if run.outcome != "cut":
+        return run.failure
+    from ..flow._fast import Fast
+
+    def go_on(now: object) -> bool:
+        tick()
+        return True
+
+    return Fast(interpreter.graph).run(_ordered(inputs), limit=_LONG, go_on=go_on).failure
 
 
 def _sites(values: dict[str, int]) -> dict[int, int]:
@@ -90,19 +181,25 @@ def replay_clauses(system: System, path: Path) -> Failure | None:
     states: list[tuple[str, dict[str, int]]] = []
     cut: int | None = None
     state: tuple[int, ...] = ()
+    turns = path.turns or (1,) * len(path.steps)
+    if sum(turns) > _SHORT:
+        return None
     for number, (index, values) in enumerate(path.steps):
         clause = system.clauses[index]
         if (clause.source is None) != (number == 0) or clause.source != cut:
             return None
-        if not _allowed(system, clause, state, values):
-            return None
-        if clause.target is None:
-            states.append(("failure", _inputs(clause, values)))
-            return Failure(None, states) if number == len(path.steps) - 1 else None
-        cut = clause.target
-        state = tuple(int(evaluate(arg, values)) for arg in clause.args)
-        target = system.cuts[cut]
-        states.append((target.name, dict(zip(target.shown, state, strict=True))))
+        names = system.cuts[clause.source].variables if clause.source is not None else ()
+        for turn in range(turns[number]):
+            now = {**values, **dict(zip(names, state, strict=True))} if turn else values
+            if not _allowed(system, clause, state, now):
+                return None
+            if clause.target is None:
+                states.append(("failure", _inputs(clause, now)))
+                return Failure(None, states) if number == len(path.steps) - 1 else None
+            cut = clause.target
+            state = tuple(int(evaluate(arg, now)) for arg in clause.args)
+            target = system.cuts[cut]
+            states.append((target.name, dict(zip(target.shown, state, strict=True))))
     return None
 
 

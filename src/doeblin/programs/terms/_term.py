@@ -291,33 +291,34 @@ def substitute(term: Term, names: dict[str, Term]) -> Term:
 
 def evaluate(term: Term, values: dict[str, int], *, strict: bool = False) -> Any:
     """The value under an assignment. With `strict` any division by zero raises."""
+    return fold(term, lambda node, args: node_value(node, args, values, strict=strict))
 
-    def combine(node: Term, args: list[Any]) -> Any:
-        op = node.op
-        if op == "const":
-            return node.leaf
-        if op == "var":
-            return values[node.leaf]
-        if op == "+":
-            return sum(args)
-        if op == "*":
-            return args[0] * args[1]
-        if op == "<=":
-            return args[0] <= args[1]
-        if op == "<":
-            return args[0] < args[1]
-        if op == "=":
-            return args[0] == args[1]
-        if op == "not":
-            return not args[0]
-        if op == "and":
-            return all(args)
-        if op == "or":
-            return any(args)
-        if op == "ite":
-            return args[1] if args[0] else args[2]
-        if args[1] == 0 and not strict:
-            return 0  # on the side of an `ite` that is not taken
-        return DIVISIONS[op](args[0], args[1])
 
-    return fold(term, combine)
+def node_value(node: Term, args: list[Any], values: dict[str, int], *, strict: bool = False) -> Any:
+    """The value of a node from those of its arguments."""
+    op = node.op
+    if op == "const":
+        return node.leaf
+    if op == "var":
+        return values[node.leaf]
+    if op == "+":
+        return sum(args)
+    if op == "*":
+        return args[0] * args[1]
+    if op == "<=":
+        return args[0] <= args[1]
+    if op == "<":
+        return args[0] < args[1]
+    if op == "=":
+        return args[0] == args[1]
+    if op == "not":
+        return not args[0]
+    if op == "and":
+        return all(args)
+    if op == "or":
+        return any(args)
+    if op == "ite":
+        return args[1] if args[0] else args[2]
+    if args[1] == 0 and not strict:
+        return 0  # on the side of an `ite` that is not taken
+    return DIVISIONS[op](args[0], args[1])

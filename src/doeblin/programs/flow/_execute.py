@@ -1,0 +1,111 @@
+"""The compiled loop over bytecode.
+
+Opcodes stand beside it because numba's cache watches this file only: were they elsewhere, a
+change of them would go unnoticed.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+LARGEST = 1 << 61  # beyond it a run is given up, so that no sum of two registers can wrap
+
+(
+    MOVE, ADD, MUL, DIV, MOD, TDIV, TREM, LE, LT, EQ, AND, OR, NOT, ITE,
+    HAVOC, ASSUME, MARK, JUMP, IF, IF_LE, IF_LT, IF_EQ, STOP, FAIL, LEAVE,
+) = range(25)  # fmt: skip
+
+CUT, ENDED, ASSUMED, FAILED, HUNGRY, LEFT = range(6)  # how a call ends
+
+
+@njit(cache=True)
+def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover - compiled
+    """Follow the code for at most `limit` blocks.
+
+    `state` is the row, the inputs used, the inputs on the tape, the arrivals, and the blocks.
+    The tape holds values; the site that took each is written beside it.
+    """
+    row, used, filled, arrivals, blocks = state
+    status = CUT
+    while blocks < limit:
+        op, a, b = code[row, 0], code[row, 1], code[row, 2]
+        c, d = code[row, 3], code[row, 4]
+        row += 1
+        if op == MOVE:
+            registers[a] = registers[b]
+        elif op == ADD:
+            total = registers[b] + registers[c]
+            if total > LARGEST or total < -LARGEST:
+                status = LEFT
+                break
+            registers[a] = total
+        elif op == IF_LT:
+            row = c if registers[a] < registers[b] else d
+            blocks += 1
+        elif op == IF_LE:
+            row = c if registers[a] <= registers[b] else d
+            blocks += 1
+        elif op == IF_EQ:
+            row = c if registers[a] == registers[b] else d
+            blocks += 1
+        elif op == JUMP:
+            row = a
+            blocks += 1
+        elif op == MARK:
+            arrivals += 1
+        elif op == IF:
+            row = b if registers[a] else c
+            blocks += 1
+        elif op == LE:
+            registers[a] = registers[b] <= registers[c]
+        elif op == LT:
+            registers[a] = registers[b] < registers[c]
+        elif op == EQ:
+            registers[a] = registers[b] == registers[c]
+        elif op == AND:
+            registers[a] = registers[b] & registers[c]
+        elif op == OR:
+            registers[a] = registers[b] | registers[c]
+        elif op == NOT:
+            registers[a] = 1 - registers[b]
+        elif op == ITE:
+            registers[a] = registers[c] if registers[b] else registers[d]
+        elif op == MUL:
+            x, y = registers[b], registers[c]
+            if abs(float(x) * float(y)) > 2.0e18:
+                status = LEFT
+                break
+            registers[a] = x * y
+        elif op in (DIV, MOD, TDIV, TREM):
+            x, y = registers[b], registers[c]
+            if y == 0:
+                status = LEFT
+                break
+            quotient, rest = x // y, x % y  # towards minus infinity, as in Python
+            if op in (MOD, DIV):
+                if rest < 0:
+                    rest -= y
+                    quotient += 1
+            elif rest != 0 and (x < 0) != (y < 0):
+                quotient += 1
+                rest -= y
+            registers[a] = quotient if op in (DIV, TDIV) else rest
+        elif op == HAVOC:
+            if used == filled:
+                row -= 1
+                status = HUNGRY
+                break
+            value = min(max(tape[used, 0], low[b]), high[b])
+            tape[used, 0], tape[used, 1] = value, b
+            used += 1
+            registers[a] = value
+        elif op == ASSUME:
+            if not registers[a]:
+                status = ASSUMED
+                break
+        else:
+            row -= 1
+            status = FAILED if op == FAIL else (LEFT if op == LEAVE else ENDED)
+            break
+    state[0], state[1], state[3], state[4] = row, used, arrivals, blocks
+    return status

@@ -1,0 +1,94 @@
+"""Long runs on the side: millions of turns in the hope of a failure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..flow import Graph, Havoc
+from ..proof import Clock
+from ._seed import FailedRun, chooser
+
+if TYPE_CHECKING:
+    from ..flow._fast import LongRun
+
+_SHARE = 0.06  # of the time so far
+_SHARE_WITHOUT_INPUTS = 0.25  # of the limit: such a program has one run only, and it decides
+_ONE_RUN = 0.1
+
+
+class DeepRuns:
+    """Runs of the program that take a small part of the time; FailedRun is raised on success."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        clock: Clock,
+        rng: random.Random,
+        constants: list[int],
+        starts: list[dict[int, int]],
+    ):
+        from ..flow._fast import Fast
+
+        self._fast = Fast(graph)
+        self._clock = clock
+        self._rng = rng
+        self._constants = constants
+        self._starts = starts
+        self._spent = 0.0
+        self._over = False
+        self._rest: LongRun | None = None
+
+    def advance(self) -> None:
+        """As many runs as the share allows; a run without inputs goes on where it was."""
+        while not self._over:
+            before = self._clock.seconds
+            alone = self._rest is not None
+            share = _SHARE_WITHOUT_INPUTS * self._clock.limit if alone else _SHARE * before
+            if self._spent > share:
+                return
+            self._clock.tick()
+            run = self._run(min(share - self._spent, _ONE_RUN))
+            self._spent += self._clock.seconds - before
+            if run.outcome == "failed":
+                raise FailedRun(tuple(value for _, value in run.inputs))
+            self._rest = run if run.outcome == "cut" and not run.used else None
+            self._over = not run.used and run.outcome != "cut"
+            if self._rest is not None and self._clock.seconds - before < 0.5 * _ONE_RUN:
+                self._over = True  # its numbers have become too large to go on
+
+    def _run(self, seconds: float) -> LongRun:
+        until = self._clock.seconds + seconds
+        first = self._rng.choice(self._starts) if self._starts and self._rng.random() < 0.5 else {}
+        choose = chooser(self._rng, self._constants, first=first, wide=True)
+        rest = self._rest
+
+        def go_on(now: LongRun) -> bool:
+            self._clock.tick()
+            return self._clock.seconds < until
+
+        return self._fast.run(
+            lambda havoc, arrivals: choose(havoc),
+            limit=1 << 40,
+            draw=_drawer(self._rng, choose),
+            initial=rest.state if rest else None,
+            block=rest.block if rest else 0,
+            go_on=go_on,
+        )
+
+
+def _drawer(
+    rng: random.Random, choose: Callable[[Havoc], int]
+) -> Callable[[int], NDArray[np.int64]]:
+    """Many inputs at once, out of a few hundred values that `choose` would give."""
+    anywhere = Havoc("", -1, None, None, call="")
+
+    def draw(count: int) -> NDArray[np.int64]:
+        values = np.array([choose(anywhere) for _ in range(256)], dtype=np.int64)
+        return np.random.default_rng(rng.getrandbits(60)).choice(values, count)
+
+    return draw
