@@ -299,21 +299,24 @@ class _Attempt:
         return None
 
     def _deepen(self) -> None:
-        """Bounded search on the side: about a sixth of the time so far."""
+        """Bounded search on the side: about a sixth of the time so far.
+
+        Here loops may be taken many times at once, so all depths are looked at anew.
+        """
         share = self.clock.seconds / 6 - self.bounded_seconds
-        if share < 0.02:
-            return
-        before = self.clock.seconds
         if not self.accelerated:
             self.accelerated = True
-            # From now on loops may be taken many times at once; all depths are looked at anew.
             system, base = accelerate(self.program.system, self.clock)
             if base:
                 self.bounded = Bounded(system, self.clock, base)
-        path = self.bounded.deepen(share)
-        self.bounded_seconds += self.clock.seconds - before
-        if path is not None:
-            raise Conflict(path)
+                share = max(share, 0.02 * self.clock.limit)
+        until = self.clock.seconds + share
+        while (left := until - self.clock.seconds) > 0.02:
+            before = self.clock.seconds
+            path = self.bounded.deepen(left)
+            self.bounded_seconds += self.clock.seconds - before
+            if path is not None:
+                raise Conflict(path)
 
     def _spacer(self) -> Verdict:
         """Z3's own engine for the same clauses; its proof is re-checked like any other."""

@@ -26,48 +26,81 @@ _BINARY = {
 _TESTS = {"<=": codes.IF_LE, "<": codes.IF_LT, "=": codes.IF_EQ}
 
 
+_JUMPS = {
+    codes.JUMP: (0,),
+    codes.IF: (1, 2),
+    codes.IF_LE: (2, 3),
+    codes.IF_LT: (2, 3),
+    codes.IF_EQ: (2, 3),
+}
+_COPIED = 4
+Row = tuple[int, int, int, int, int]
+
+
 class Bytecode:
     """Rows `op, a, b, c, d`; registers hold the variables first, then constants and scratch.
 
-    `starts[block]` is the row at which a block begins, `marked` blocks count arrivals.
+    `starts[block]` is the row at which a block begins, `blocks[row]` the block a row belongs to;
+    `marked` blocks count arrivals.
     """
 
     def __init__(self, graph: Graph, marked: set[int]):
         self.graph = graph
-        self._rows: list[tuple[int, int, int, int, int]] = []
         self._index = {name: i for i, name in enumerate(graph.variables)}
         self._values = [0] * len(graph.variables)
         self._constants: dict[int, int] = {}
         self.sites: dict[int, Havoc] = {}
-        starts = []
-        for number, block in enumerate(graph.blocks):
-            starts.append(len(self._rows))
-            if number in marked:
-                self._emit(codes.MARK)
-            for statement in block.statements:
-                if isinstance(statement, Assign):
-                    self._assign(statement)
-                elif isinstance(statement, Havoc):
-                    self.sites[statement.site] = statement
-                    self._emit(codes.HAVOC, self._index[statement.name], statement.site)
-                elif isinstance(statement, Assume):
-                    self._emit(codes.ASSUME, self._term(statement.condition))
-            self._end(number, block.end)
-        self.starts = np.array(starts, dtype=np.int64)
-        jumps = {
-            codes.JUMP: (0,),
-            codes.IF: (1, 2),
-            codes.IF_LE: (2, 3),
-            codes.IF_LT: (2, 3),
-            codes.IF_EQ: (2, 3),
-        }
-        rows = []
-        for op, *operands in self._rows:
-            for position in jumps.get(op, ()):
+        self._rows: list[Row] = []
+        pieces = [self._block(number, number in marked) for number in range(len(graph.blocks))]
+        starts, owners, rows = self._layout(pieces)
+        for number, (op, *operands) in enumerate(rows):
+            for position in _JUMPS.get(op, ()):
                 operands[position] = starts[operands[position]]
-            rows.append((op, *operands))
-        self.code: NDArray[np.int64] = np.array(rows, dtype=np.int64).reshape(-1, 5)
+            rows[number] = (op, *operands)  # type: ignore[assignment]
+        self.starts = np.array(starts, dtype=np.int64)
+        self.blocks = np.array(owners, dtype=np.int64)
+        self.code: NDArray[np.uint64] = np.array(rows, dtype=np.uint64).reshape(-1, 5)
         self.registers: NDArray[np.int64] = np.array(self._values, dtype=np.int64)
+
+    def _block(self, number: int, marked: bool) -> list[Row]:
+        self._rows = []
+        if marked:
+            self._emit(codes.MARK)
+        for statement in self.graph.blocks[number].statements:
+            if isinstance(statement, Assign):
+                self._assign(statement)
+            elif isinstance(statement, Havoc):
+                self.sites[statement.site] = statement
+                self._emit(codes.HAVOC, self._index[statement.name], statement.site)
+            elif isinstance(statement, Assume):
+                self._emit(codes.ASSUME, self._term(statement.condition))
+        self._end(number, self.graph.blocks[number].end)
+        return self._rows
+
+    def _layout(self, pieces: list[list[Row]]) -> tuple[list[int], list[int], list[Row]]:
+        """Blocks in a row, with as few jumps as possible: a block that is only jumped to follows
+        at once, and a short one with a test (a loop's head) is copied in place of the jump."""
+        starts = [-1] * len(pieces)
+        owners: list[int] = []
+        rows: list[Row] = []
+        for first in range(len(pieces)):
+            number: int | None = first
+            while number is not None and starts[number] < 0:
+                starts[number] = len(rows)
+                piece = pieces[number]
+                rows += piece
+                owners += [number] * len(piece)
+                end = self.graph.blocks[number].end
+                number = None
+                if isinstance(end, Jump):
+                    number = end.target
+                    if starts[number] < 0 or len(pieces[number]) <= _COPIED:
+                        rows.pop()
+                        owners.pop()
+                    if starts[number] >= 0 and len(pieces[number]) <= _COPIED:
+                        rows += pieces[number]
+                        owners += [number] * len(pieces[number])
+        return starts, owners, rows
 
     def _emit(self, op: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> None:
         self._rows.append((op, a, b, c, d))

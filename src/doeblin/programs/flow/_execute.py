@@ -6,6 +6,7 @@ change of them would go unnoticed.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 LARGEST = 1 << 61  # beyond it a run is given up, so that no sum of two registers can wrap
@@ -15,6 +16,7 @@ LARGEST = 1 << 61  # beyond it a run is given up, so that no sum of two register
     HAVOC, ASSUME, MARK, JUMP, IF, IF_LE, IF_LT, IF_EQ, STOP, FAIL, LEAVE,
 ) = range(25)  # fmt: skip
 
+ONE = np.uint64(1)
 CUT, ENDED, ASSUMED, FAILED, HUNGRY, LEFT = range(6)  # how a call ends
 
 
@@ -25,12 +27,13 @@ def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover
     `state` is the row, the inputs used, the inputs on the tape, the arrivals, and the blocks.
     The tape holds values; the site that took each is written beside it.
     """
-    row, used, filled, arrivals, blocks = state
+    row = np.uint64(state[0])
+    used, filled, arrivals, blocks = state[1], state[2], state[3], state[4]
     status = CUT
     while blocks < limit:
         op, a, b = code[row, 0], code[row, 1], code[row, 2]
         c, d = code[row, 3], code[row, 4]
-        row += 1
+        row += ONE
         if op == MOVE:
             registers[a] = registers[b]
         elif op == ADD:
@@ -81,7 +84,10 @@ def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover
             if y == 0:
                 status = LEFT
                 break
-            quotient, rest = x // y, x % y  # towards minus infinity, as in Python
+            if 0 <= x < y:
+                quotient, rest = 0, x  # most often so: wrap-around that does not happen
+            else:
+                quotient, rest = x // y, x % y  # towards minus infinity, as in Python
             if op in (MOD, DIV):
                 if rest < 0:
                     rest -= y
@@ -92,7 +98,7 @@ def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover
             registers[a] = quotient if op in (DIV, TDIV) else rest
         elif op == HAVOC:
             if used == filled:
-                row -= 1
+                row -= ONE
                 status = HUNGRY
                 break
             value = min(max(tape[used, 0], low[b]), high[b])
@@ -104,8 +110,8 @@ def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover
                 status = ASSUMED
                 break
         else:
-            row -= 1
+            row -= ONE
             status = FAILED if op == FAIL else (LEFT if op == LEAVE else ENDED)
             break
-    state[0], state[1], state[3], state[4] = row, used, arrivals, blocks
+    state[0], state[1], state[3], state[4] = np.int64(row), used, arrivals, blocks
     return status

@@ -103,7 +103,7 @@ class Fast:
 
     def _result(self, status: int, registers: Any, tape: Any, state: Any) -> LongRun:
         code = self._code
-        block = int(np.searchsorted(code.starts, state[0], side="right")) - 1
+        block = int(code.blocks[state[0]])
         end = code.graph.blocks[block].end
         names = code.graph.variables
         return LongRun(

@@ -169,13 +169,13 @@ class Learner:
             self.clock.excuse(self.clock.seconds - before)
 
     def _aside(self) -> None:
-        """What shares the time with the search: longer runs, and whatever the caller wants."""
+        """What shares the time with the search: whatever the caller wants, and longer runs."""
+        self.aside()
         if self.graph is not None:
             if self._deep is None:
                 starts = [_sites(model.values) for model in self._starts]
                 self._deep = DeepRuns(self.graph, self.clock, self.rng, self._constants, starts)
             self._deep.advance()
-        self.aside()
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:
         """A few steps backwards from a failing state."""
