@@ -160,10 +160,27 @@ function table() {
   $("chains-fewer").disabled = matrix.length <= 2;
 }
 
+// While a row is being edited it seldom sums to one; no need to ask the server about that.
+function oddRow() {
+  for (const [index, row] of [...matrix, restart].entries()) {
+    const name = index < matrix.length ? `Row ${index + 1}` : "The restart law";
+    const bad = row.find((value) => !(value >= 0 && value <= 1));
+    if (bad !== undefined) return `${name}: ${bad} is not a probability.`;
+    const total = row.reduce((sum, value) => sum + value, 0);
+    if (Math.abs(total - 1) > 1e-6) return `${name} sums to ${number(total, 4)}, not 1.`;
+  }
+  return "";
+}
+
 // ---- what the server says
 
 async function compute() {
   $("chains-epsilon-value").textContent = number(epsilon());
+  const odd = oddRow();
+  if (odd) {
+    problem($("chains-problem"), odd);
+    return;
+  }
   try {
     const found = await ask({ matrix, restart, epsilon: Math.min(1, epsilon()) });
     if (!found) return;

@@ -35,7 +35,8 @@ export function number(value, digits = 3) {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-4) {
     const [mantissa, power] = value.toExponential(digits - 1).split("e");
-    return `${Number(mantissa)}·10${superscript(Number(power))}`;
+    const scale = `10${superscript(Number(power))}`;
+    return Number(mantissa) === 1 ? scale : `${Number(mantissa)}·${scale}`;
   }
   return size >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(digits)));
 }

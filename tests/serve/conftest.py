@@ -1,0 +1,107 @@
+"""One server for all tests of a process, and a browser where there is one."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+_START = "from doeblin.cli import main; main()"
+# As root and without a display; nothing is fetched from anywhere.
+_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@dataclass
+class Server:
+    """A running `doeblin serve`."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    @classmethod
+    def start(cls, *options: str) -> Server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _START, "serve", "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("doeblin is at http://127.0.0.1:"), line
+        server = cls(process, line.split()[3])
+        server.wait_until_ready()
+        return server
+
+    def wait_until_ready(self, seconds: float = 90) -> None:
+        """Until every worker is up."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pools = httpx.get(f"{self.address}/api/health").json()["pools"].values()
+            if all(pool["workers"] == pool["wanted"] for pool in pools):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"the workers are not ready after {seconds} s")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(how)
+        try:
+            return self.process.wait(10)
+        finally:
+            self.process.kill()
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    running = Server.start("--timeout", "8")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.address, timeout=30) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:  # the page can be tested only where there is a browser
+        pytest.skip("Chromium is not installed (apt-get install chromium): browser tests skipped")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        yield started
+        started.close()
+
+
+def follow(client: httpx.Client, id: str) -> Iterator[tuple[str, str]]:
+    """The events of a proof: their names and data."""
+    with client.stream("GET", f"/api/verify/{id}/events") as stream:
+        event = ""
+        for line in stream.iter_lines():
+            name, _, value = line.partition(": ")
+            if name == "event":
+                event = value
+            elif name == "data":
+                yield event, value

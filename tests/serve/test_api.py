@@ -1,0 +1,228 @@
+"""What the API says is what the library says."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import numpy as np
+import pytest
+
+from doeblin.finite import restarted_law, stationary, three_state_chain
+from doeblin.gestures import Generator, Layout
+from doeblin.programs.examples import example, names
+from doeblin.schedules import Schedule, certify
+
+from .conftest import follow
+
+UNIFORM = [1 / 3, 1 / 3, 1 / 3]
+
+
+def points(word: str, seed: int = 0, noise: float = 0.3) -> list[dict[str, float]]:
+    gesture = Generator(Layout.qwerty(), noise=noise).gesture(word, np.random.default_rng(seed))
+    rows = zip(gesture.x, gesture.y, gesture.t, strict=True)
+    return [{"x": float(x), "y": float(y), "t": float(t)} for x, y, t in rows]
+
+
+def prove(client: httpx.Client, program: str, **options) -> tuple[list[str], dict]:
+    """Event names, and the job at its end."""
+    started = client.post("/api/verify", json={"program": program, **options})
+    assert started.status_code == 202, started.text
+    events = list(follow(client, started.json()["id"]))
+    assert events[-1][0] == "end"
+    end = json.loads(events[-1][1])
+    assert client.get(f"/api/verify/{end['id']}").json() == end
+    return [name for name, _ in events], end
+
+
+def test_decode_gives_words_with_probabilities(client):
+    answer = client.post("/api/decode", json={"points": points("hello"), "k": 3}).json()
+    candidates = answer["candidates"]
+    assert candidates[0]["word"] == "hello" and len(candidates) == 3
+    chances = [candidate["probability"] for candidate in candidates]
+    assert chances == sorted(chances, reverse=True) and 0.5 < sum(chances) <= 1
+
+
+def test_decode_on_another_keyboard(client):
+    layout = Layout.from_rows(["azertyuiop", "qsdfghjklm", "wxcvbn"], [0, 0, 1])
+    gesture = Generator(layout, noise=0.3).gesture("water", np.random.default_rng(0))
+    rows = zip(gesture.x, gesture.y, gesture.t, strict=True)
+    trace = [{"x": float(x), "y": float(y), "t": float(t)} for x, y, t in rows]
+    body = {"points": trace, "layout": layout.to_json()}
+    assert client.post("/api/decode", json=body).json()["candidates"][0]["word"] == "water"
+
+
+def test_tours_begin_with_a_restart_and_are_reproducible(client):
+    body = {"points": points("help", noise=1.5), "steps": 300, "seed": 3}
+    first = client.post("/api/tours", json=body).json()
+    assert first == client.post("/api/tours", json=body).json()
+    assert len(first["steps"]) == 300 and first["steps"][0]["restart"]
+    assert {step["word"] for step in first["steps"]} == {word["word"] for word in first["words"]}
+    assert first != client.post("/api/tours", json=body | {"seed": 4}).json()
+
+
+def test_chain_agrees_with_the_library(client):
+    matrix = three_state_chain(0.05)
+    body = {"matrix": matrix.tolist(), "restart": UNIFORM, "epsilon": 0.2}
+    answer = client.post("/api/chain", json=body).json()
+    np.testing.assert_allclose(answer["stationary"], stationary(matrix))
+    law = restarted_law(matrix, UNIFORM, 0.2)
+    np.testing.assert_allclose(answer["stationary_restarted"], law)
+    assert answer["gap_restarted"] >= answer["certificate"]["gap"] >= 0.2 * (1 - 1e-9)
+    divergences = [point["kl_law_to_restarted"] for point in answer["curve"]]
+    assert divergences == sorted(divergences)
+
+
+def test_chain_in_pieces_has_a_law_only_with_restarts(client):
+    body = {"matrix": [[1.0, 0.0], [0.0, 1.0]], "restart": [0.3, 0.7], "epsilon": 0.01}
+    answer = client.post("/api/chain", json=body).json()
+    assert answer["stationary"] is None and "more than one" in answer["note"]
+    np.testing.assert_allclose(answer["stationary_restarted"], [0.3, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("body", "schedule"),
+    [
+        ({"exits": [1.0, 0.04, 0.0002]}, Schedule.cycle([1, 0.04, 0.0002])),
+        ({"epsilon": 0.05}, Schedule.doeblin(0.05)),
+        (
+            {"matrix": [[0.0, 1.0], [0.1, 0.9]], "restart_stage": 0},
+            Schedule([[0, 1], [0.1, 0.9]]),
+        ),
+    ],
+)
+def test_certify_agrees_with_the_library(client, body, schedule):
+    answer = client.post("/api/certify", json=body).json()
+    expected = certify(schedule)
+    assert answer["gap"] == pytest.approx(expected.gap, rel=1e-12)
+    assert answer["mixing_time"][0] == {"tv": 0.25, "steps": expected.mixing_time(0.25)}
+
+
+def test_safe_program_with_its_search(client):
+    events, job = prove(client, example("cegar2"), method="two-stage", file="cegar2.c")
+    assert events[0] == "started" and "parsed" in events and "round" in events
+    result = job["result"]
+    assert result["verdict"] == "SAFE"
+    assert [one["line"] for one in result["invariants"]] == [9]
+    texts = {file["kind"]: file["text"] for file in result["files"]}
+    assert "loop invariant" in texts["acsl"] and "check-sat" in texts["certificate"]
+    assert "invariant_set" in texts["witness"]
+
+
+def test_rounds_tell_of_examples_candidates_and_restarts(client):
+    started = client.post("/api/verify", json={"program": example("growth"), "method": "one-stage"})
+    rounds = [
+        json.loads(data) for event, data in follow(client, started.json()["id"]) if event == "round"
+    ]
+    assert rounds and rounds[-1]["accepted"]
+    last = rounds[-1]
+    assert last["examples"]["reachable"] > 0 and last["chain_steps"] > 0 and last["restarts"] > 0
+    assert [one["line"] for one in last["candidate"]] == [7]
+    numbers = [one["round"] for one in rounds]
+    assert numbers == sorted(numbers)
+
+
+def test_unsafe_program_with_its_run(client):
+    _, job = prove(client, example("off_by_one"), file="off_by_one.c")
+    result = job["result"]
+    assert result["verdict"] == "UNSAFE" and result["inputs"][0]["value"] == 5
+    assert "assertion" in result["trace"][-1]
+    assert {file["kind"] for file in result["files"]} == {"witness", "test"}
+
+
+def test_malformed_program_is_refused_with_its_place(client):
+    answer = client.post("/api/verify", json={"program": "int x;\nint main( {\n}"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["line"] == 2
+
+
+def test_events_can_be_resumed(client):
+    started = client.post("/api/verify", json={"program": example("nested")}).json()
+    everything = list(follow(client, started["id"]))
+    with client.stream(
+        "GET", f"/api/verify/{started['id']}/events", headers={"Last-Event-ID": "0"}
+    ) as stream:
+        again = [line for line in stream.iter_lines() if line.startswith("event: ")]
+    assert again == [f"event: {name}" for name, _ in everything[1:]]
+
+
+def test_examples_are_the_bundled_ones(client):
+    found = client.get("/api/examples").json()["examples"]
+    assert [one["name"] for one in found] == names()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/api/decode", {"points": []}, 422, "points"),
+        ("/api/decode", {"points": [{"x": 1, "y": 1}]}, 422, "points.0.t"),
+        ("/api/decode", {"points": [{"x": 1e8, "y": 1, "t": 0}]}, 422, "off the keyboard"),
+        (
+            "/api/decode",
+            {"points": [{"x": 1, "y": 1, "t": 5}, {"x": 1, "y": 1, "t": 4}]},
+            422,
+            "time runs backwards at point 1",
+        ),
+        (
+            "/api/chain",
+            {"matrix": [[0.5, 0.4], [0, 1]], "restart": [1, 0], "epsilon": 0.1},
+            422,
+            "row 0 of the transition matrix sums to 0.9",
+        ),
+        ("/api/chain", {"matrix": [[1]], "restart": [1], "epsilon": 0}, 422, "epsilon"),
+        ("/api/certify", {"exits": [1, 0.5], "epsilon": 0.1}, 422, "exactly one"),
+        ("/api/verify", {"program": "int main(){}", "method": "magic"}, 422, "method"),
+        ("/api/verify", {"program": "int main(){}", "extra": 1}, 422, "extra"),
+    ],
+)
+def test_bad_input_is_told_what_is_wrong(client, path, body, status, message):
+    answer = client.post(path, json=body)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]["message"]
+
+
+def test_unknown_things_are_not_found(client):
+    for answer in (
+        client.get("/api/verify/" + "0" * 32),
+        client.delete("/api/verify/" + "0" * 32),
+        client.get("/nothing"),
+    ):
+        assert answer.status_code == 404 and answer.json()["error"]["message"]
+    assert client.put("/api/decode").status_code == 405
+
+
+def test_description_and_its_page_are_served(client):
+    description = client.get("/openapi.json").json()
+    assert set(description["paths"]["/api/verify/{id}"]) == {"get", "delete"}
+    assert "/js/reference.js" in client.get("/api").text
+
+
+def test_page_keeps_to_itself(client):
+    answer = client.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'") and "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for path in ("/", "/js/main.js", "/js/swipe.js", "/css/base.css", "/api"):
+        text = client.get(path).text.replace("http://www.w3.org/2000/svg", "")
+        assert "http://" not in text and "https://" not in text
+        assert "innerHTML" not in text and "style=" not in text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "[::"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}, 403),
+    ],
+)
+def test_other_sites_are_not_answered(client, headers, status):
+    answer = client.post("/api/certify", json={"epsilon": 0.5}, headers=headers)
+    assert answer.status_code == status and answer.json()["error"]["message"]
+
+
+def test_own_origin_is_answered(client, server):
+    answer = client.post("/api/certify", json={"epsilon": 0.5}, headers={"Origin": server.address})
+    assert answer.status_code == 200

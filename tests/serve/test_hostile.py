@@ -1,0 +1,195 @@
+"""Whatever one client sends, the others are served."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+
+import httpx
+import psutil
+import pytest
+
+from doeblin.programs.examples import example
+
+from .conftest import Server, follow
+from .test_api import points, prove
+
+# Needs the whole time: nothing in the templates proves it.
+ENDLESS = """
+int main(void) {
+  int x = unknown(), y = unknown(), z = unknown();
+  while (unknown()) { x = x * y + z; y = y * z + x; z = z * x + y; }
+  assert(x * x + y * y + z * z >= 0 && x != 123456789);
+}
+"""
+
+
+def still_answers(client: httpx.Client) -> None:
+    answer = client.post("/api/decode", json={"points": points("the")})
+    assert answer.status_code == 200 and answer.json()["candidates"][0]["word"] == "the"
+
+
+def children(server: Server, kind: str) -> list[psutil.Process]:
+    found = psutil.Process(server.process.pid).children(recursive=True)
+    return [one for one in found if one.cmdline()[-2:-1] == [kind]]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("int main(){" + "while(1){" * 6000 + "}" * 6001, id="6000 loops"),
+        pytest.param("int main(){int " + "x" * 60_000 + ";}", id="long name"),
+        pytest.param("int main(){int x=" + "(" * 30_000 + "1" + ")" * 30_000 + ";}", id="brackets"),
+        pytest.param("int main(){int x=" + "-" * 60_000 + "1;}", id="minus"),
+        pytest.param("#define A A A\n#define B A A\nint main(){B}", id="macros"),
+        pytest.param('#include "/etc/passwd"\nint main(){}', id="include"),
+        pytest.param("/*" * 30_000, id="comment"),
+        pytest.param("\x00\ufeff\u202e" * 1000, id="odd characters"),
+    ],
+)
+def test_hostile_programs_get_an_answer(client, program):
+    answer = client.post("/api/verify", json={"program": program, "timeout": 2})
+    if answer.status_code == 202:
+        events = list(follow(client, answer.json()["id"]))
+        job = json.loads(events[-1][1])
+        assert job["state"] in ("done", "refused", "failed")
+        assert (job["result"] or {}).get("verdict") != "UNSAFE"
+        assert "root:" not in json.dumps(job)
+    else:
+        assert answer.status_code == 422 and answer.json()["error"]["message"]
+    still_answers(client)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[" * 100_000, 400),
+        (b'{"points": [{"x": NaN, "y": 0, "t": 0}]}', 422),
+        (b'{"points": [{"x": 1e999, "y": 0, "t": 0}]}', 422),
+        (b'{"points": [{"x": "1", "y": 0, "t": 0}]}', 422),
+        (b'{"points": [' + b'{"x":1,"y":1,"t":1},' * 6000 + b'{"x":1,"y":1,"t":1}]}', 422),
+        (b'"\\ud800"', 422),
+        (b"\xff\xfe", 400),
+    ],
+)
+def test_hostile_bodies_are_refused(client, body, status):
+    headers = {"Content-Type": "application/json"}
+    answer = client.post("/api/decode", content=body, headers=headers)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+    still_answers(client)
+
+
+@pytest.mark.parametrize(
+    "program", ["int main(){int " + "x" * 1_000_000 + ";}", "while(1){" * 10_000]
+)
+def test_oversize_programs_are_refused(client, program):
+    answer = client.post("/api/verify", json={"program": program})
+    assert answer.status_code in (413, 422)
+    assert answer.json()["error"]["message"]
+
+
+def test_body_without_a_length_is_cut_off(client):
+    sent = 0
+
+    def endless():
+        nonlocal sent
+        while sent < 50_000_000:
+            sent += 65536
+            yield b" " * 65536
+
+    try:
+        answer = client.post("/api/decode", content=endless())
+        assert answer.status_code == 413
+    except httpx.WriteError:
+        pass  # the server hung up in the middle, which is as good
+    assert sent < 20_000_000
+    still_answers(client)
+
+
+def test_slow_and_broken_connections_hold_nothing_up(client, server):
+    port = int(server.address.rpartition(":")[2])
+    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+    for number, one in enumerate(held):
+        one.sendall(
+            b"POST /api/decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"[
+                : 20 + number
+            ]
+        )
+    still_answers(client)
+    for one in held:
+        one.close()
+
+
+def test_killed_worker_is_replaced_and_the_client_is_told(client, server):
+    before = {one.pid for one in children(server, "verify")}
+    started = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}).json()
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    job = json.loads(list(follow(client, started["id"]))[-1][1])
+    assert job["state"] == "failed" and "died" in job["error"]["message"]
+    server.wait_until_ready()
+    after = {one.pid for one in children(server, "verify")}
+    assert len(after) == len(before) and not after & before
+    assert prove(client, example("nested"))[1]["result"]["verdict"] == "SAFE"
+
+
+def test_stuck_worker_is_killed_at_its_deadline(client, server):
+    started = client.post("/api/verify", json={"program": ENDLESS, "timeout": 1}).json()
+    stopped = children(server, "verify")
+    for one in stopped:
+        one.suspend()
+    before = time.monotonic()
+    job = json.loads(list(follow(client, started["id"]))[-1][1])
+    assert job["state"] == "failed" and "time limit" in job["error"]["message"]
+    assert time.monotonic() - before < 5
+    for one in stopped:
+        if one.is_running():
+            one.resume()
+    server.wait_until_ready()
+
+
+def test_cancel_is_at_once(client):
+    started = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}).json()
+    time.sleep(0.5)
+    before = time.monotonic()
+    assert client.delete(f"/api/verify/{started['id']}").status_code == 204
+    job = client.get(f"/api/verify/{started['id']}").json()
+    assert job["state"] == "cancelled" and time.monotonic() - before < 0.5
+    # The worker is free again, and no other program has to wait for the cancelled one's time.
+    assert prove(client, example("nested"))[1]["result"]["verdict"] == "SAFE"
+
+
+def test_proof_is_cancelled_when_its_listener_leaves(client):
+    started = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}).json()
+    with client.stream("GET", f"/api/verify/{started['id']}/events") as stream:
+        next(stream.iter_lines())
+    until = time.monotonic() + 6
+    while time.monotonic() < until:
+        if client.get(f"/api/verify/{started['id']}").json()["state"] == "cancelled":
+            return
+        time.sleep(0.2)
+    raise AssertionError("the proof went on although nobody listened")
+
+
+def test_full_queue_turns_requests_away_with_a_hint(client):
+    ids, refused = [], None
+    try:
+        for _ in range(50):
+            answer = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}, timeout=30)
+            if answer.status_code == 503:
+                refused = answer
+                break
+            ids.append(answer.json()["id"])
+    finally:
+        for id in ids:
+            client.delete(f"/api/verify/{id}")
+    assert refused is not None and int(refused.headers["retry-after"]) >= 1
+    assert "busy" in refused.json()["error"]["message"]
+    assert 30 <= len(ids) <= 36
+    still_answers(client)
+    assert prove(client, example("nested"))[1]["result"]["verdict"] == "SAFE"

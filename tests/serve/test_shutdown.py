@@ -1,0 +1,42 @@
+"""The server leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import psutil
+import pytest
+
+from .conftest import _START, Server
+from .test_hostile import ENDLESS
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_no_process_is_left(how):
+    server = Server.start("--jobs", "1")
+    workers = psutil.Process(server.process.pid).children(recursive=True)
+    assert len(workers) == 3
+    httpx.post(f"{server.address}/api/verify", json={"program": ENDLESS, "timeout": 8})
+    before = time.monotonic()
+    server.stop(how)
+    assert time.monotonic() - before < 5
+    # Even if the server is killed, its workers see the end of their input and leave.
+    _, left = psutil.wait_procs(workers, timeout=5)
+    assert not left
+
+
+def test_port_that_is_taken_is_one_clear_line(server):
+    port = server.address.rpartition(":")[2]
+    done = subprocess.run(
+        [sys.executable, "-c", _START, "serve", "--port", port],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert f"port {port}" in done.stderr and "--port" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
