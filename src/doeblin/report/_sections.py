@@ -185,8 +185,8 @@ def programs(seed: int) -> Section:
         "Loop invariants are found by staged chains with Z3 as the teacher. SAFE is said only "
         "after a fresh solver has re-checked the proof, UNSAFE only after the failing run was "
         "replayed. One run each; integers are mathematical. The table compares the paper's three "
-        "chains, given 5 seconds, with the default, given 20; below it, one of the programs with its "
-        "invariant, as it is handed to Frama-C.",
+        "chains, given 5 seconds, with the default, given 20; below it, one of the programs with "
+        "its invariant, as it is handed to Frama-C.",
         rows=rows,
         code=annotated,
         command="doeblin reproduce programs",
