@@ -104,10 +104,22 @@ def test_reproduce_makes_the_figure_and_the_table(run, tmp_path, monkeypatch):
         budgets=(3, 5), words=30, many=0, dev=10, test=10, seeds=2, passes=1, steps=(0.2,)
     )
     monkeypatch.setattr(_gestures, "QUICK", tiny)
-    status, out, _ = run("reproduce", "gestures", "--quick", "--workers", 1, "--out", tmp_path)
+    command = ("reproduce", "gestures", "--quick", "--jobs", 1, "--out", tmp_path)
+    status, out, _ = run(*command)
     assert status == 0 and "trie decoder" in out and "basic-gibbs" in out
     report = json.loads((tmp_path / "gestures.json").read_text())
-    assert len(report["runs"]) == 3 * 2 + 5 + 2 and len(report["claims"]) == 3 * 6
+    assert len(report["runs"]) == 3 * 2 + 4 + 2 + 4 + 2
+    assert len(report["differences"]) == 4 * (2 * 2 + 1 + 3 + 4)
     for row in report["runs"]:
         assert 0 <= row["word"] <= row["character"] <= 1 and len(row["curve"]["word"]) == 1
+    assert len(report["estimators"]["rows"]) == 7 and report["cpu_seconds"] > 0
     assert (tmp_path / "gestures.png").stat().st_size > 10_000
+    # Finished cells are not run again, and a lost one comes out as before.
+    lost = next(tmp_path.glob("cells-*/run-reversal-*-0-*.json"))
+    before = json.loads(lost.read_text())
+    lost.unlink()
+    status, _, err = run(*command)
+    told = [line for line in err.splitlines() if "run-" in line]
+    assert status == 0 and "1/1" in told[0] and len(told) == 1
+    after = json.loads(lost.read_text())
+    assert after["final"] == before["final"] and after["curve"] == before["curve"]

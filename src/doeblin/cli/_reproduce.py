@@ -107,32 +107,34 @@ def formulas(
 @reproduce.command()
 @click.option("--quick", is_flag=True, help="A small version, in minutes.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Data seeds.  [default: 5, quick 2]")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
-@_console.out_option("reproduced", "gestures.png, gestures.svg and gestures.json")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@_console.out_option(
+    "reproduced", "gestures.png, gestures.svg, gestures.json and the finished runs"
+)
 @_console.json_option
-def gestures(quick: bool, seeds: int | None, workers: int | None, out: Path, as_json: bool) -> None:
+def gestures(quick: bool, seeds: int | None, jobs: int | None, out: Path, as_json: bool) -> None:
     """Words from gestures: Doeblin chains against Gibbs, with controls.
 
     Word and character accuracy against passes over the data for several budgets of transitions, a
-    table with controls, and paired differences with 95 % intervals. Where a claim of the paper does
-    not hold, the table says so.
+    table with controls and estimators, and paired differences with 95 % intervals. Where a claim
+    of the paper does not hold, the table says so. Stopped, it goes on where it was when the same
+    command is given again.
 
     \b
-    Example:
+    Examples:
       doeblin reproduce gestures --quick --out figures
+      doeblin reproduce gestures --jobs 16 --out figures
     """
-    from dataclasses import replace
+    from ..reproduce._gestures import QUICK, Size, gesture_experiment, with_seeds
+    from ..reproduce._gestures_report import plot, table
 
-    from ..reproduce._gestures import QUICK, Size, gesture_experiment, plot, table
-
-    size = QUICK if quick else Size()
-    size = replace(size, seeds=seeds) if seeds else size
+    size = with_seeds(QUICK if quick else Size(), seeds)
     report = gesture_experiment(
-        size, workers=workers, progress=lambda text: click.echo(text, err=True)
+        size, out, workers=jobs, progress=lambda text: click.echo(text, err=True)
     )
-    paths = plot(report, out / "gestures")
     numbers = out / "gestures.json"
     numbers.write_text(json.dumps(report, indent=2) + "\n")
+    paths = plot(report, out / "gestures")
     if as_json:
         _console.print_json(report)
         return

@@ -1,31 +1,41 @@
-"""The paper's gesture experiment: accuracy against passes, with the controls a reader asks for."""
+"""The paper's gesture experiment, cell by cell: resumable, on as many processes as there are."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._errors import InputError, MissingExtraError
-from ..gestures.paper import METHODS, best_step, make_task, paired, run_method, without_chains
+from .._errors import InputError, Place
+from ..gestures.paper import METHODS, Task, make_task, run_method, without_chains
+from ._gestures_report import report
 
-MEASURES = ("word", "character", "commonest", "final")
-_COMPARED = ("doeblin", "u-gibbs", "basic-gibbs")
-_CONTROLS = (
+COMPARED = ("doeblin", "u-gibbs", "basic-gibbs")
+CONTROLS = (
     "doeblin, baseline",
     "doeblin, frozen u",
     "doeblin, run for a fixed T",
     "u by reward, then gibbs",
-    "doeblin, block kernel",
 )
+ESTIMATORS = ("reversal", "bidirectional")
+BLOCKS = ("block kernel", "block kernel, reversal", "block kernel, bidirectional")
+# Step sizes are chosen on half as many words of a data set of their own, so that none has seen a
+# test gesture.
+_DEV_SEED = 10_000
+_DEV_PASSES = 2
+# A transition of the block kernel costs about this many of single-site Gibbs.
+_BLOCK_COST = 4
 
 
 @dataclass(frozen=True)
@@ -39,227 +49,265 @@ class Size:
     test: int = 500
     seeds: int = 5
     passes: int = 5
+    many_passes: int = 3
     steps: tuple[float, ...] = (0.03, 0.1, 0.3)
     """Step sizes to choose from, by word accuracy on development gestures."""
     noise: float = 0.7
 
     def __post_init__(self):
-        numbers = (*self.budgets, self.words, self.dev, self.test, self.seeds, self.passes)
-        if min(numbers) < 1:
+        numbers = (
+            *self.budgets,
+            self.words,
+            self.dev,
+            self.test,
+            self.seeds,
+            self.passes,
+            self.many_passes,
+        )
+        if min(numbers) < 1 or not self.steps:
             raise InputError(f"every size of the experiment must be at least 1, got {self}")
+
+    @property
+    def digest(self) -> str:
+        """Names what a cell's result depends on beside the cell itself."""
+        told = repr((self.dev, self.test, self.passes, self.many, self.many_passes, self.noise))
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
 QUICK = Size(
     budgets=(20, 50), words=400, many=0, dev=100, test=200, seeds=2, passes=2, steps=(0.05, 0.2)
 )
 
-Job = tuple[str, int, int, bool]
-"""A run: method, mean transitions, training words, and whether labels may go on."""
+
+@dataclass(frozen=True)
+class Job:
+    """A method at a mean number of transitions, on so many words, with 53 or 27 labels."""
+
+    method: str
+    transitions: int
+    words: int
+    labels: int = 53
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of work: a job on one data seed at one step size.
+
+    Its `kind` is "run" (test accuracy after each pass), "step" (development accuracy), or "plain"
+    (the controls without chains).
+    """
+
+    kind: str
+    job: Job
+    seed: int
+    step: float = 0.0
+
+    @property
+    def name(self) -> str:
+        method = self.job.method.replace(", ", "-").replace(" ", "-")
+        numbers = "-".join(str(value) for value in astuple(self.job)[1:])
+        return f"{self.kind}-{method}-{numbers}-{self.seed}-{self.step:g}.json"
+
+    @property
+    def cost(self) -> float:
+        """About how long it takes, in transitions; to begin with the longest."""
+        factor = _BLOCK_COST if METHODS[self.job.method].proposals else 1
+        passes = 1 if self.kind == "step" else 3
+        return factor * passes * self.job.words * self.job.transitions
 
 
 def jobs(size: Size) -> list[Job]:
     """All runs for one seed."""
-    least = size.budgets[0]
-    runs: list[Job] = [(name, t, size.words, True) for name in _COMPARED for t in size.budgets]
-    runs += [(name, least, size.words, True) for name in _CONTROLS]
-    runs += [(name, least, size.words, False) for name in ("doeblin", "u-gibbs")]
+    least, most = size.budgets[0], size.budgets[-1]
+    runs = [Job(name, t, size.words) for name in COMPARED for t in size.budgets]
+    runs += [Job(name, least, size.words) for name in (*CONTROLS, *ESTIMATORS, *BLOCKS)]
+    runs.append(Job("block kernel", max(1, least // _BLOCK_COST), size.words))
+    runs += [Job(name, least, size.words, 27) for name in ("doeblin", "u-gibbs")]
     if size.many:
-        runs += [
-            ("doeblin", least, size.many, True),
-            ("u-gibbs", least, size.many, True),
-            ("u-gibbs", size.budgets[-1], size.many, True),
-            ("doeblin, block kernel", least, size.many, True),
-        ]
+        runs += [Job(name, least, size.many) for name in ("doeblin", "u-gibbs", "block kernel")]
+        runs.append(Job("u-gibbs", most, size.many))
     return runs
 
 
-def run_seed(size: Size, seed: int, steps: dict[str, float]) -> dict[str, Any]:
-    """Everything for one data seed: accuracies after each pass for each run, and the controls."""
-    found: dict[Job, Any] = {}
-    plain: dict[str, NDArray[np.float64]] = {}
-    groups = sorted({(words, hard) for _, _, words, hard in jobs(size)}, reverse=True)
-    for words, hard in groups:
-        task = make_task(
-            num_train=words,
-            num_dev=size.dev,
-            num_test=size.test,
-            seed=seed,
-            hard=hard,
-            noise=size.noise,
-        )
-        if words == size.words and hard:
-            plain = without_chains(task, 16 * size.budgets[0])
-        for job in jobs(size):
-            name, transitions = job[:2]
-            if job[2:] == (words, hard):
-                start = time.process_time()
-                curve = run_method(
-                    task, METHODS[name], transitions, passes=size.passes, step=steps[name]
-                )
-                seconds = time.process_time() - start
-                found[job] = (curve.values, curve.transitions, seconds)
-    return {"runs": found, "plain": plain}
-
-
 def gesture_experiment(
-    size: Size, *, workers: int | None = None, progress: Callable[[str], None] | None = None
+    size: Size,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """The whole experiment, ready for JSON. Data seeds are 0, 1, …; results repeat exactly."""
-    say = progress or (lambda text: None)
-    steps = dict.fromkeys(METHODS, size.steps[0])
-    if len(size.steps) > 1:
-        # A data set of its own, so that no step size has seen a test gesture.
-        task = make_task(
-            num_train=size.words, num_dev=size.dev, num_test=1, seed=10_000, noise=size.noise
-        )
-        for name, method in METHODS.items():
-            steps[name] = best_step(task, method, size.budgets[0], size.steps, passes=2)
-            say(f"step size of {name}: {steps[name]}")
-    workers = min(workers or os.cpu_count() or 1, size.seeds)
-    results: list[dict[str, Any]] = []
-    if workers == 1:
-        for seed in range(size.seeds):
-            results.append(run_seed(size, seed, steps))
-            say(f"data seed {seed} done")
-    else:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            waiting = [pool.submit(run_seed, size, seed, steps) for seed in range(size.seeds)]
-            for seed, future in enumerate(waiting):
-                results.append(future.result())
-                say(f"data seed {seed} done")
-    return _report(size, steps, results)
+    """The whole experiment, ready for JSON. Data seeds are 0, 1, …; results repeat exactly.
 
-
-def _report(size: Size, steps: dict[str, float], results: list[dict[str, Any]]) -> dict[str, Any]:
-    rows = []
-    for job in jobs(size):
-        name, transitions, words, hard = job
-        values = np.array([one["runs"][job][0] for one in results])
-        rows.append(
-            {
-                "method": name,
-                "transitions": transitions,
-                "words": words,
-                "labels": 53 if hard else 27,
-                "step": steps[name],
-                "curve": {
-                    measure: values[..., k].mean(axis=(0, 2)).tolist()
-                    for k, measure in enumerate(MEASURES)
-                },
-                **{
-                    measure: float(values[:, -1, :, k].mean()) for k, measure in enumerate(MEASURES)
-                },
-                "taken": float(np.mean([one["runs"][job][1] for one in results])),
-                "seconds": float(np.mean([one["runs"][job][2] for one in results])),
-            }
-        )
-    plain = [
-        {"method": name, "word": float(np.mean([one["plain"][name] for one in results]))}
-        for name in results[0]["plain"]
-    ]
-
-    def difference(first: Job, second: Job, measure: int) -> dict[str, Any]:
-        ends = [
-            np.array([one["runs"][job][0][-1, :, measure] for one in results])
-            for job in (first, second)
-        ]
-        return {
-            "first": list(first),
-            "second": list(second),
-            "measure": MEASURES[measure],
-            **paired(*ends),
-        }
-
-    pairs: list[tuple[Job, Job]] = []
-    for t in size.budgets:
-        at = (t, size.words, True)
-        pairs += [(("doeblin", *at), ("u-gibbs", *at)), (("u-gibbs", *at), ("basic-gibbs", *at))]
-    least, most = size.budgets[0], size.budgets[-1]
-    if size.many:
-        many = (size.many, True)
-        pairs.append((("doeblin", least, *many), ("u-gibbs", most, *many)))
-    other = (least, size.words, False)
-    pairs.append((("doeblin", *other), ("u-gibbs", *other)))
-    reward = ("u by reward, then gibbs", least, size.words, True)
-    pairs.append((("doeblin", least, size.words, True), reward))
-    differences = [difference(*pair, measure) for pair in pairs for measure in range(3)]
-    return {
-        "size": asdict(size),
-        "runs": rows,
-        "without_chains": plain,
-        "differences": differences,
-        "claims": [
-            {
-                "claim": f"{row['first'][0]} (T = {row['first'][1]}, {row['first'][2]} words, "
-                f"{53 if row['first'][3] else 27} labels) above {row['second'][0]} "
-                f"(T = {row['second'][1]}), {row['measure']}",
-                "holds": bool(row["interval"][0] > 0),
-                "reversed": bool(row["interval"][1] < 0),
-            }
-            for row in differences
-        ],
-    }
-
-
-def table(report: dict[str, Any]) -> Iterable[str]:
-    """The report as lines of text."""
-    yield (
-        f"{'method':<28}{'T':>5}{'words':>7}{'labels':>8}"
-        + "".join(f"{measure:>11}" for measure in MEASURES)
-        + f"{'s':>8}"
-    )
-    for row in report["runs"]:
-        yield (
-            f"{row['method']:<28}{row['transitions']:>5}{row['words']:>7}{row['labels']:>8}"
-            + "".join(f"{row[measure]:>11.3f}" for measure in MEASURES)
-            + f"{row['seconds']:>8.0f}"
-        )
-    for row in report["without_chains"]:
-        yield f"{row['method']:<28}{'':>20}{row['word']:>11.3f}"
-    yield ""
-    for claim, row in zip(report["claims"], report["differences"], strict=True):
-        low, high = row["interval"]
-        verdict = "holds" if claim["holds"] else "reversed" if claim["reversed"] else "undecided"
-        yield f"{claim['claim']}: {row['difference']:+.3f} [{low:+.3f}, {high:+.3f}] {verdict}"
-
-
-def plot(report: dict[str, Any], path: Path) -> list[Path]:
-    """The paper's figure: all methods at the least budget, then two methods at all budgets."""
+    What is done is kept in `folder`, one file a cell; a cell found there is not run again.
+    """
+    start = time.perf_counter()
+    folder = folder / f"cells-{size.digest}"
     try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
-
-    size = report["size"]
-    runs = {
-        (row["method"], row["transitions"]): row["curve"]
-        for row in report["runs"]
-        if row["words"] == size["words"] and row["labels"] == 53
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write here: {error.strerror}", place=Place(str(folder))) from None
+    say = progress or (lambda text: None)
+    workers = workers or os.cpu_count() or 1
+    with _pool(workers) as submit:
+        steps = _chosen_steps(size, folder, submit, say)
+        cells = [
+            Cell("run", job, seed, steps[_tuned(job)])
+            for job in jobs(size)
+            for seed in range(size.seeds)
+        ]
+        plain = Job("doeblin", size.budgets[0], size.words)
+        cells += [Cell("plain", plain, seed) for seed in range(size.seeds)]
+        found = _run_all(size, folder, cells, submit, say)
+    seconds = sum(json.loads(path.read_text())["seconds"] for path in folder.glob("*.json"))
+    return {
+        **report(size, jobs(size), steps, found),
+        "cpu_seconds": seconds,
+        "wall_seconds": time.perf_counter() - start,
+        "processes": workers,
     }
-    least = size["budgets"][0]
-    panels = [
-        (f"T = {least}", [(name, (name, least)) for name in _COMPARED]),
-        ("doeblin", [(f"T = {t}", ("doeblin", t)) for t in size["budgets"]]),
-        ("u-gibbs", [(f"T = {t}", ("u-gibbs", t)) for t in size["budgets"]]),
+
+
+def _tuned(job: Job) -> tuple[str, int]:
+    """What has a step size of its own."""
+    return job.method, job.transitions
+
+
+def _chosen_steps(
+    size: Size, folder: Path, submit: Callable[..., Any], say: Callable[[str], None]
+) -> dict[tuple[str, int], float]:
+    kinds = dict.fromkeys(_tuned(job) for job in jobs(size))
+    if len(size.steps) == 1:
+        return dict.fromkeys(kinds, size.steps[0])
+    cells = [
+        Cell("step", Job(method, transitions, max(1, size.words // 2)), _DEV_SEED, step)
+        for method, transitions in kinds
+        for step in size.steps
     ]
-    figure = Figure(figsize=(11, 6), layout="constrained")
-    axes = figure.subplots(2, 3, sharex=True, sharey="row")
-    for row, measure in enumerate(("word", "character")):
-        for column, (title, lines) in enumerate(panels):
-            axis = axes[row, column]
-            for label, key in lines:
-                values = runs[key][measure]
-                axis.plot(range(1, len(values) + 1), values, marker="o", label=label)
-            axis.set_title(title if row == 0 else "")
-            axis.grid(alpha=0.3)
-            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axis.legend(fontsize=8)
-            if row == 1:
-                axis.set_xlabel("passes over the training words")
-        axes[row, 0].set_ylabel(f"{measure} accuracy")
-    paths = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for one in paths:
-        figure.savefig(one, dpi=150)
-    return paths
+    found = _run_all(size, folder, cells, submit, say)
+    best: dict[tuple[str, int], float] = {}
+    for kind in kinds:
+        own = [cell for cell in cells if _tuned(cell.job) == kind]
+        best[kind] = max(own, key=lambda cell: found[cell]["accuracy"]).step
+    return best
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[Callable[..., Any]]:
+    """How to hand out work: here and now, or to processes that compile the model once each."""
+    if workers == 1:
+        yield None  # pyright: ignore[reportReturnType]
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield pool.submit
+
+
+def _run_all(
+    size: Size,
+    folder: Path,
+    cells: Sequence[Cell],
+    submit: Callable[..., Any] | None,
+    say: Callable[[str], None],
+) -> dict[Cell, dict[str, Any]]:
+    """The results of all cells; those not found in the folder are run, the longest first."""
+    waiting = [cell for cell in cells if not (folder / cell.name).exists()]
+    waiting.sort(key=lambda cell: (-cell.cost, cell.seed))
+    if len(waiting) < len(cells):
+        say(f"{len(cells) - len(waiting)} of {len(cells)} cells were done before")
+    done = 0
+
+    def tell(cell: Cell) -> None:
+        nonlocal done
+        done += 1
+        say(f"{done}/{len(waiting)} {cell.name.removesuffix('.json')}")
+
+    if submit is None:
+        for cell in waiting:
+            run_cell(size, folder, cell)
+            tell(cell)
+    else:
+        futures = {submit(run_cell, size, folder, cell): cell for cell in waiting}
+        for future in as_completed(futures):
+            future.result()
+            tell(futures[future])
+    return {cell: json.loads((folder / cell.name).read_text()) for cell in cells}
+
+
+def run_cell(size: Size, folder: Path, cell: Cell) -> None:
+    """Runs a cell and writes its result."""
+    start = time.process_time()
+    job = cell.job
+    task = _task(size, folder, job.words, job.labels == 53, cell.seed)
+    result: dict[str, Any]
+    if cell.kind == "plain":
+        plain = without_chains(task, 16 * job.transitions)
+        result = {name: values.tolist() for name, values in plain.items()}
+    else:
+        _compile()
+        tuning = cell.kind == "step"
+        passes = size.many_passes if job.words == size.many else size.passes
+        passes = _DEV_PASSES if tuning else passes
+        curve = run_method(
+            task,
+            METHODS[job.method],
+            job.transitions,
+            passes=passes,
+            step=cell.step,
+            on_dev=tuning,
+            only_last=tuning,
+        )
+        if tuning:
+            result = {"accuracy": float(curve.values[-1, :, 0].mean())}
+        else:
+            result = {
+                "curve": curve.values.mean(axis=1).tolist(),
+                "final": np.round(curve.values[-1], 6).tolist(),
+                "transitions": curve.transitions,
+                "train_seconds": curve.seconds.tolist(),
+                "test_ms": 1000 * curve.test_seconds,
+            }
+    result = {"cell": asdict(cell), "seconds": time.process_time() - start, **result}
+    _write(folder / cell.name, lambda aside: aside.write_text(json.dumps(result)))
+
+
+@lru_cache(maxsize=1)
+def _compile() -> None:
+    """Compiles what the cells run, so that their seconds are those of the work."""
+    task = make_task(num_train=4, num_dev=1, num_test=1, seed=0, noise=0.5, dictionary_size=50)
+    for method in METHODS.values():
+        run_method(task, method, 1, passes=1, step=0.1, chains=2)
+
+
+@lru_cache(maxsize=2)
+def _task(size: Size, folder: Path, words: int, hard: bool, seed: int) -> Task:
+    """The data, and u trained on them, which is kept in the folder too."""
+    path = folder / f"u-{words}-{53 if hard else 27}-{seed}.npy"
+    restart = np.load(path, allow_pickle=False) if path.exists() else None
+    task = make_task(
+        num_train=words,
+        num_dev=size.dev,
+        num_test=size.test,
+        seed=seed,
+        hard=hard,
+        noise=size.noise,
+        restart=restart,
+    )
+    if restart is None:
+
+        def save(aside: Path) -> None:
+            with aside.open("wb") as file:
+                np.save(file, task.restart)
+
+        _write(path, save)
+    return task
+
+
+def _write(path: Path, write: Callable[[Path], Any]) -> None:
+    """Writes beside and renames, so that a file that is there is whole."""
+    aside = path.with_suffix(f".{os.getpid()}")
+    write(aside)
+    aside.replace(path)
+
+
+def with_seeds(size: Size, seeds: int | None) -> Size:
+    """The same experiment with another number of data seeds."""
+    return replace(size, seeds=seeds) if seeds else size

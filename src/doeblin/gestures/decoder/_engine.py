@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._numba import njit, prange
 from ._lattice import follow, follow_back, look_ahead, walk, walk_back
-from ._numba import njit, prange
 from ._potentials import add_gradient
 from ._prepare import TINY, prepare, source_digest
 from ._shapes import trace_features

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .._numba import njit
 from ._frames import make_frames, num_frames
-from ._numba import njit
 from ._potentials import make_potentials, transit_cells
 
 # Masses below this count as none: their logarithms would soon be out of range.

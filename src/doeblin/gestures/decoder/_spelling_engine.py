@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._numba import njit
 from ._frames import make_frames, num_frames
 from ._lattice import advance, follow, look_ahead
-from ._numba import njit
 from ._prepare import TINY, frame_arrays, prepare, source_digest
 from ._rows import NUM_INPUTS, fill_rows
 

@@ -3,7 +3,6 @@
 from ._experiment import METHODS as METHODS
 from ._experiment import Method as Method
 from ._experiment import Task as Task
-from ._experiment import best_step as best_step
 from ._experiment import make_task as make_task
 from ._experiment import paired as paired
 from ._experiment import run_method as run_method

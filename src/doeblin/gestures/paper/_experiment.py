@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -90,8 +91,9 @@ def make_task(
     dictionary_size: int = 8000,
     noise: float = 1.0,
     restart_passes: int = 5,
+    restart: Weights | None = None,
 ) -> Task:
-    """Data from the paper's generator, and u trained by its own likelihood."""
+    """Data from the paper's generator, and u (unless given) trained by its own likelihood."""
     layout = Layout.qwerty()
     wide = Lexicon.embedded()
     pairs = [
@@ -110,6 +112,9 @@ def make_task(
         hard,
         seed,
     )
+    if restart is not None:
+        task.restart = restart
+        return task
     weights = np.zeros(num_features(task.num_keys))
     squares = np.zeros_like(weights)
     rng = np.random.default_rng([seed, 1])
@@ -125,7 +130,9 @@ class Method:
     """A way to train and to run chains.
 
     `learning` is "doeblin" (likelihood under π̃) or "gibbs" (the approximate gradient). Chains start
-    from u, or from the keys themselves. `proposals` > 0 is the block kernel.
+    from u, or from the keys themselves. `proposals` > 0 is the block kernel. `backward` is the
+    share of chains that walk back in time from the true word; without, words are rewarded by edit
+    distance.
     """
 
     name: str
@@ -133,6 +140,7 @@ class Method:
     from_restart: bool = True
     train_restart: bool = True
     proposals: int = 0
+    backward: float = 0.0
     baseline: bool = False
     geometric: bool = False
     reward_first: bool = False
@@ -148,7 +156,25 @@ METHODS = {
         Method("doeblin, frozen u", "doeblin", train_restart=False, geometric=True),
         Method("doeblin, run for a fixed T", "doeblin"),
         Method("u by reward, then gibbs", "gibbs", reward_first=True),
-        Method("doeblin, block kernel", "doeblin", proposals=8, baseline=True, geometric=True),
+        Method("reversal", "doeblin", backward=1.0, baseline=True, geometric=True),
+        Method("bidirectional", "doeblin", backward=0.5, baseline=True, geometric=True),
+        Method("block kernel", "doeblin", proposals=8, baseline=True, geometric=True),
+        Method(
+            "block kernel, reversal",
+            "doeblin",
+            proposals=8,
+            backward=1.0,
+            baseline=True,
+            geometric=True,
+        ),
+        Method(
+            "block kernel, bidirectional",
+            "doeblin",
+            proposals=8,
+            backward=0.5,
+            baseline=True,
+            geometric=True,
+        ),
     )
 }
 
@@ -158,6 +184,10 @@ class Curve(NamedTuple):
 
     values: NDArray[np.float64]
     transitions: int
+    seconds: NDArray[np.float64]
+    """Processor seconds of training up to the end of each pass that was measured."""
+    test_seconds: float
+    """Processor seconds to measure one gesture."""
 
 
 def run_method(
@@ -179,51 +209,46 @@ def run_method(
     seed(task.seed + 1)
     count = len(task.train.x_sizes)
     held_out = task.dev if on_dev else task.test
+    started, elapsed = time.process_time(), 0.0
     data = (task.num_keys, *task.train)
     if method.reward_first:
         # The same reward and data, but without any transition: only u learns.
         for _ in range(passes):
             doeblin_pass(
                 *data, rng.permutation(count), task.hard, *task.trie, restart, full, squares,
-                full_squares, task.restart, 0, chains, 0, True, False, step, _DELTA,
+                full_squares, task.restart, 0, chains, 0, 0, True, False, step, _DELTA,
             )  # fmt: skip
         full = restart.copy()
         full_squares[:] = 0.0
-    values, total = [], 0
+    values, seconds, total, testing = [], [], 0, 0.0
     for number in range(passes):
         order = rng.permutation(count)
         if method.learning == "doeblin":
             result = doeblin_pass(
                 *data, order, task.hard, *task.trie, restart, full, squares, full_squares,
-                task.restart, transitions, chains, method.proposals, method.train_restart,
-                method.baseline, step, _DELTA,
+                task.restart, transitions, chains, round(method.backward * chains),
+                method.proposals, method.train_restart, method.baseline, step, _DELTA,
             )  # fmt: skip
         else:
             result = gibbs_pass(
                 *data, order, task.hard, *task.trie, restart, full, full_squares,
                 method.from_restart, transitions, chains, step, _DELTA,
             )  # fmt: skip
-        total += int(result[2])
+        total += int(result[1])
         if not only_last or number == passes - 1:
+            measured = time.process_time()
+            elapsed += measured - started
+            seconds.append(elapsed)
             found = measure(
                 task.num_keys, *held_out, task.hard, *task.trie, restart, full, task.restart,
                 int(method.from_restart), transitions, method.geometric, chains, method.proposals,
             )  # fmt: skip
             values.append(found)
+            started = time.process_time()
+            testing = (started - measured) / len(found)
         if progress is not None:
             progress()
-    return Curve(np.array(values), total)
-
-
-def best_step(
-    task: Task, method: Method, transitions: int, steps: Sequence[float], *, passes: int
-) -> float:
-    """The step size of the best word accuracy on the development gestures."""
-    found = [
-        run_method(task, method, transitions, passes=passes, step=step, on_dev=True, only_last=True)
-        for step in steps
-    ]
-    return steps[int(np.argmax([curve.values[-1, :, 0].mean() for curve in found]))]
+    return Curve(np.array(values), total, np.array(seconds), testing)
 
 
 def without_chains(task: Task, draws: int) -> dict[str, NDArray[np.float64]]:
@@ -256,9 +281,20 @@ def without_chains(task: Task, draws: int) -> dict[str, NDArray[np.float64]]:
     return {"draws from u, reranked": reranked, "trie decoder": decode(task.test)[:, chosen]}
 
 
+# Student's t at 97.5 %, for 1, 2, … degrees of freedom.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> dict[str, Any]:
-    """The mean difference of paired accuracies, with a 95 % confidence interval."""
-    differences = (first - second).ravel()
+    """The mean difference of paired accuracies (seeds × gestures), with a 95 % interval.
+
+    Gestures of a seed share their training, so the seeds are the units: Student's interval over
+    their means. A single seed's interval is over its gestures.
+    """
+    differences = np.atleast_2d(first - second)
+    units = differences.mean(axis=1) if len(differences) > 1 else differences[0]
+    free = len(units) - 1
+    times = _STUDENT[free - 1] if free <= len(_STUDENT) else 1.96 + 2.37 / free + 2.8 / free**2
     mean = float(differences.mean())
-    half = 1.96 * float(differences.std(ddof=1)) / np.sqrt(len(differences))
+    half = times * float(units.std(ddof=1)) / np.sqrt(len(units))
     return {"difference": mean, "interval": [mean - half, mean + half]}

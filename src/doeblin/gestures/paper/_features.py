@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._numba import njit
 from ..data import Layout, Lexicon
-from ..decoder._numba import njit
 
 LONGEST_PREFIX = 26
 
@@ -144,14 +144,27 @@ def add_features(
     num_keys, x, length, z, child, word, frequency, full, amount, gradient, flags, touched
 ):
     """Adds `amount` times the features of a labelling."""
+    add_features_of(
+        num_keys, x, length, 0, length, z, child, word, frequency, full, amount, gradient, flags,
+        touched,
+    )  # fmt: skip
+
+
+@njit
+def add_features_of(
+    num_keys, x, length, begin, end, z, child, word, frequency, full, amount, gradient, flags,
+    touched,
+):  # fmt: skip
+    """The same, but u's features of the places from `begin` up to `end` only."""
     node, size, last = 0, 0, num_keys
     for i in range(length):
         label = z[i]
-        touch(gradient, flags, touched, label_index(num_keys, x[i], label), amount)
-        before = z[i - 1] if i > 0 else 2 * num_keys + 1
-        touch(gradient, flags, touched, step_index(num_keys, x[i], before, label), amount)
-        x_before = x[i - 1] if i > 0 else num_keys
-        touch(gradient, flags, touched, pair_index(num_keys, x[i], x_before, label), amount)
+        if begin <= i < end:
+            touch(gradient, flags, touched, label_index(num_keys, x[i], label), amount)
+            before = z[i - 1] if i > 0 else 2 * num_keys + 1
+            touch(gradient, flags, touched, step_index(num_keys, x[i], before, label), amount)
+            x_before = x[i - 1] if i > 0 else num_keys
+            touch(gradient, flags, touched, pair_index(num_keys, x[i], x_before, label), amount)
         if full and starts(num_keys, label):
             letter = label - 1
             touch(gradient, flags, touched, letter_index(num_keys, x[i], letter, last), amount)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decoder._numba import njit
+from .._numba import njit
 from ._features import (
-    add_features,
+    add_features_of,
     label_index,
     letter_index,
     lift,
@@ -22,6 +22,9 @@ from ._features import (
     word_index,
 )
 from ._restart import draw_prefix, draw_suffix
+
+# Shares below these are left out of sparse gradients.
+_SMALL, _SMALL_BLOCK = 1e-4, 1e-3
 
 
 @njit
@@ -121,6 +124,8 @@ def add_score(
     gradient, flags, touched,
 ):  # fmt: skip
     """Adds `amount` times ∇ log of the conditional of `chosen` at `site`."""
+    if chances[chosen] > 1.0 - _SMALL:
+        return
     labels = 2 * num_keys + 1
     last, place, letter = around[0], around[1], around[2]
     before = z[site - 1] if site > 0 else labels
@@ -132,7 +137,7 @@ def add_score(
         emits = starts(num_keys, v)
         if not emits:
             silent += share
-        if abs(share) < 1e-4:
+        if abs(share) < _SMALL:
             continue
         share *= amount
         touch(gradient, flags, touched, label_index(num_keys, x[site], v), share)
@@ -147,7 +152,7 @@ def add_score(
                 at = letter_index(num_keys, x[place], letter, v - 1)
                 touch(gradient, flags, touched, at, share)
             add_dictionary(num_keys, depth[v], ends[v], frequency, share, gradient, flags, touched)
-    if abs(silent) >= 1e-4:
+    if abs(silent) >= _SMALL:
         silent *= amount
         if place >= 0:
             touch(gradient, flags, touched, letter_index(num_keys, x[place], letter, last), silent)
@@ -170,8 +175,8 @@ def block_step(
     """i-SIR: redraw a random prefix or suffix from u several times, pick one by exp(full - u).
 
     `field` is that of u at the `frozen` weights. `versions[0]` becomes the present state, the
-    others the proposals, `chances` their probabilities. Returns the number of the one that was
-    picked; z becomes it.
+    others the proposals, `chances` their probabilities. z becomes the one that is picked. Returns
+    its number and the places between which u's features may differ.
     """
     count = len(versions)
     versions[0, :length] = z[:length]
@@ -195,7 +200,7 @@ def block_step(
         chances[k] /= total
     chosen = draw(chances, count)
     z[:length] = versions[chosen, :length]
-    return chosen
+    return chosen, 0 if prefix else cut, min(cut + 1, length) if prefix else length
 
 
 @njit
@@ -216,10 +221,12 @@ class Record(NamedTuple):
     """Transitions that were taken: for chain c, step t, what was chosen among what chances.
 
     With single-site Gibbs these are the site and its conditional (see `conditional`), with the
-    block kernel the versions. `old` and `new` are the labels, or the numbers of the versions.
+    block kernel the versions and the places (from `sites` up to `stops`) where they may differ.
+    `old` and `new` are the labels, or the numbers of the versions.
     """
 
     sites: NDArray[np.int64]
+    stops: NDArray[np.int64]
     old: NDArray[np.int64]
     new: NDArray[np.int64]
     chances: NDArray[np.float64]
@@ -235,6 +242,7 @@ def make_record(num_keys, longest, chains, steps, proposals):
     labels = 2 * num_keys + 1
     single, block = (0, steps) if proposals > 0 else (steps, 0)
     return Record(
+        np.zeros((chains, steps), np.int64),
         np.zeros((chains, steps), np.int64),
         np.zeros((chains, steps), np.int64),
         np.zeros((chains, steps), np.int64),
@@ -254,7 +262,7 @@ def move(
     """One transition of chain c from z, kept as its step t."""
     if record.versions.shape[1] > 0:
         record.old[c, t] = 0
-        record.new[c, t] = block_step(
+        record.new[c, t], record.sites[c, t], record.stops[c, t] = block_step(
             field, num_keys, x, length, last, child, word, frequency, frozen, full, z,
             record.versions[c, t], record.chances[c, t],
         )  # fmt: skip
@@ -283,13 +291,30 @@ def add_move(
             touched,
         )  # fmt: skip
         return
-    for k in range(record.versions.shape[2]):
-        share = (1.0 if k == chosen else 0.0) - record.chances[c, t, k]
-        if abs(share) > 1e-3:
-            add_features(
-                num_keys, x, length, record.versions[c, t, k], child, word, frequency, True,
-                amount * share, gradient, flags, touched,
+    versions, chances = record.versions[c, t], record.chances[c, t]
+    for k in range(len(versions)):
+        share = (1.0 if k == chosen else 0.0) - chances[k]
+        # Proposals are often the same: their shares go to the first one.
+        again = False
+        for other in range(len(versions)):
+            if other != k and same(versions[other], versions[k], length):
+                again = again or other < k
+                share += (1.0 if other == chosen else 0.0) - chances[other]
+        if not again and abs(share) > _SMALL_BLOCK:
+            # The shares add up to zero, and so do the features that all versions have.
+            add_features_of(
+                num_keys, x, length, record.sites[c, t], record.stops[c, t], versions[k], child,
+                word, frequency, True, amount * share, gradient, flags, touched,
             )  # fmt: skip
+
+
+@njit
+def same(one, other, length):
+    """Whether two labellings agree."""
+    for i in range(length - 1, -1, -1):  # noqa: SIM110 (compiled)
+        if one[i] != other[i]:
+            return False
+    return True
 
 
 @njit

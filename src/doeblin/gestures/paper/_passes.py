@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..decoder._numba import njit
+from .._numba import njit
 from ._features import adagrad, add_features, edit_distance, lift, reward, spell
 from ._kernels import add_move, make_record, move, prefix_sums, replay
 from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field
@@ -166,20 +166,14 @@ def doeblin_pass(
                     # the step that was taken has a score of mean zero, and bears the baseline.
                     new = record.new[c, t]
                     counts = record.old[c, t] if back else new
-                    if counts == new:
-                        add_move(
-                            record, c, t, new, num_keys, x, length, z, child, word, frequency,
-                            (to_go - less) / total, g1, f1, t1,
-                        )  # fmt: skip
-                    else:
-                        add_move(
-                            record, c, t, counts, num_keys, x, length, z, child, word, frequency,
-                            to_go / total, g1, f1, t1,
-                        )  # fmt: skip
-                        if baseline:
+                    for part in range(2):
+                        amount = to_go if part == 0 else -less
+                        if counts == new:
+                            amount = to_go - less if part == 0 else 0.0
+                        if amount != 0.0:
                             add_move(
-                                record, c, t, new, num_keys, x, length, z, child, word, frequency,
-                                -less / total, g1, f1, t1,
+                                record, c, t, counts if part == 0 else new, num_keys, x, length,
+                                z, child, word, frequency, amount / total, g1, f1, t1,
                             )  # fmt: skip
                     replay(record, c, t, length, z)
                 run += weights[c, t]

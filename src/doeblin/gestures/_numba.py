@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._errors import MissingExtraError
+from .._errors import MissingExtraError
 
 try:
     import numba
