@@ -33,6 +33,9 @@ def test_help_lists_the_commands(capsys):
 
 def test_version(capsys):
     assert call(capsys, "--version") == (0, f"doeblin {doeblin.__version__}\n", "")
+    module = [sys.executable, "-m", "doeblin", "--version"]
+    shown = subprocess.run(module, capture_output=True, text=True, check=True)
+    assert shown.stdout == f"doeblin {doeblin.__version__}\n"
 
 
 def test_every_command_has_help(capsys):
