@@ -12,8 +12,9 @@ from ..proof import Atom, Clock, Conditions, Dnf, GaveUp, Model
 from ._data import Data
 from ._deep import DeepRuns
 from ._harvest import dnf_of, harvest
-from ._lemmas import candidates, good_points, guarded, prove
-from ._seed import add_models, run_program, successor, walk
+from ._houdini import prove
+from ._lemmas import candidates, good_points, guarded, signs
+from ._seed import add_models, chooser, run_program, successor, visited, walk
 from ._space import Space
 from ._teacher import Teacher
 
@@ -99,6 +100,11 @@ class Learner:
         if found is None:
             self._aside()
             found = self._prove(self._conjunctions(0.0), "bounds")
+        if found is None:
+            self._aside()
+            found = self._prove(self._wide(), "wider bounds")
+        if found is None:
+            found = self._prove(self._wide_implications(), "wider implications")
         return found if found is not None else self._search(first)
 
     def _seed(self) -> None:
@@ -236,6 +242,21 @@ class Learner:
             for cut, space in enumerate(self.spaces)
         ]
 
+    def _wide(self) -> list[list[Dnf]]:
+        return [
+            candidates(space, self._good(cut), vectors=space.wide_vectors())
+            for cut, space in enumerate(self.spaces)
+        ]
+
+    def _wide_implications(self) -> list[list[Dnf]]:
+        """Under guards of the program's, and under signs of variables."""
+        found = []
+        for cut, space in enumerate(self.spaces):
+            guards = [*signs(space), *self._guards[cut]]
+            vectors = space.wide_vectors()[:160]
+            found.append(guarded(space, guards, self._good(cut), self.teacher.lemmas[cut], vectors))
+        return found
+
     def _good(self, cut: int) -> list[tuple[int, ...]]:
         return good_points(self.data, cut)
 
@@ -245,13 +266,28 @@ class Learner:
             [dnf for dnf in dict.fromkeys(formulas) if dnf not in known]
             for formulas, known in zip(wanted, map(set, self.teacher.lemmas), strict=True)
         ]
-        proved = prove(self.conditions, wanted)
+        proved = prove(self.conditions, wanted, self._follow)
         self.teacher.add_lemmas(proved)
         self.notify("lemmas", f"{sum(map(len, proved))} new {what}")
         if any(proved) and self.teacher.sufficient():
             self.progress.by = "lemmas"
             return self.teacher.essential(self.teacher.lemmas)
         return None
+
+    def _follow(self, cut: int, point: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+        """States at cut points that the program comes to from one, on some inputs."""
+        names = self.system.cuts[cut].variables
+        if self.interpreter is None or any("*" in name for name in names):
+            return []
+        run = self.interpreter.run(
+            chooser(self.rng, self._constants),
+            watch=[c.block for c in self.system.cuts],
+            limit=400,
+            initial=dict(zip(names, point, strict=True)),
+            block=self.system.cuts[cut].block,
+            visit_limit=24,
+        )
+        return visited(self.interpreter, self.system, run)[1:]
 
     def _search(
         self, first: list[Dnf] | None, *, seconds: float | None = None

@@ -1,9 +1,4 @@
-"""Lemmas: the strongest conjunction of candidate atoms that the clauses preserve.
-
-Candidates that hold on all examples are dropped until what is left is inductive, jointly at all
-cut points (the greatest fixed point that Houdini computes). The result is proved, whatever the
-search finds later, so the search may build on it.
-"""
+"""Candidates for lemmas: bounds, equations and implications that hold on all examples."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, Atom, Conditions, Dnf, GaveUp, Selection, dnf_holds
+from ..proof import EQ, LE, Atom, Dnf
 from ._data import Data
 from ._space import Space
 
@@ -26,11 +21,15 @@ def good_points(data: Data, cut: int) -> list[tuple[int, ...]]:
 
 
 def candidates(
-    space: Space, good: Sequence[tuple[int, ...]], *, least_weight: float = 0.0
+    space: Space,
+    good: Sequence[tuple[int, ...]],
+    *,
+    least_weight: float = 0.0,
+    vectors: list[tuple[int, ...]] | None = None,
 ) -> list[Dnf]:
     """Atoms that all reachable examples satisfy: tight bounds, program constants, equations.
 
-    `least_weight` leaves out unlikely directions.
+    `least_weight` leaves out unlikely directions; `vectors` are directions to use instead.
     """
     if not space.size:
         return []
@@ -43,7 +42,9 @@ def candidates(
     for atom, _ in space.suggested:
         if _holds(atom, points):
             found[atom] = None
-    vectors = space.vectors(least_weight)
+    wide = vectors is not None
+    if vectors is None:
+        vectors = space.vectors(least_weight)
     projected = np.array(vectors, dtype=np.int64).reshape(len(vectors), space.size) @ points.T
     highest, lowest = projected.max(1), projected.min(1)
     constants = np.array(sorted(space.constants), dtype=np.int64)
@@ -53,7 +54,7 @@ def candidates(
             break
         above = constants[np.searchsorted(constants, high) :][:1]
         stated = primary[np.searchsorted(primary, high) :][:2]
-        for bound in (*above.tolist(), *stated.tolist()):
+        for bound in (*above.tolist(), *(() if wide else stated.tolist())):
             found[Atom(vector, LE, bound)] = None
         found[Atom(vector, LE, high)] = None
         if high == low and vector > tuple(-c for c in vector):
@@ -99,7 +100,11 @@ def _congruent(space: Space, points: NDArray[np.int64]) -> list[Atom]:
 
 
 def guarded(
-    space: Space, guards: list[Atom], good: Sequence[tuple[int, ...]], known: Sequence[Dnf]
+    space: Space,
+    guards: list[Atom],
+    good: Sequence[tuple[int, ...]],
+    known: Sequence[Dnf],
+    vectors: list[tuple[int, ...]] | None = None,
 ) -> list[Dnf]:
     """Candidates `guard → atom`, where the examples that satisfy the guard satisfy the atom."""
     have = {dnf[0][0] for dnf in known if len(dnf) == 1 and len(dnf[0]) == 1}
@@ -112,85 +117,31 @@ def guarded(
             continue
         seen.add(split)
         inside = [point for point, holds in zip(good, split, strict=True) if holds]
+        outside = [point for point, holds in zip(good, split, strict=True) if not holds]
         groups.append(
             [
                 (*negation, (atom,))
-                for ((atom,),) in candidates(space, inside, least_weight=0.5)
-                if atom not in have and atom != guard
+                for ((atom,),) in candidates(space, inside, least_weight=0.5, vectors=vectors)
+                if atom not in have
+                and atom != guard
+                # Of the many wide ones only those that need the guard.
+                and not (vectors and all(atom.holds(point) for point in outside))
             ]
         )
         if len(groups) == _GUARDS:
             break
     mixed = [dnf for row in zip_longest(*groups) for dnf in row if dnf is not None]
-    return mixed[:_MOST]
+    return mixed[: 2 * _MOST if vectors else _MOST]
 
 
-def prove(conditions: Conditions, wanted: list[list[Dnf]]) -> list[list[Dnf]]:
-    """Drop candidates until the rest is preserved by every clause.
-
-    A solver that gives up on a clause costs all candidates of its target.
-    """
-    system = conditions.system
-    on = [[True] * len(formulas) for formulas in wanted]
-    steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
-    open_: dict[int, Selection] = {}
-    todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
-    try:
-        while todo:
-            index = todo.pop(0)
-            clause = system.clauses[index]
-            target, source = clause.target, clause.source
-            assert target is not None
-            if not any(on[target]):
-                continue
-            if index not in open_:
-                open_[index] = Selection(
-                    conditions,
-                    index,
-                    wanted[source] if source is not None else [],
-                    wanted[target],
-                )
-            changed = _drop(
-                open_[index], on[source] if source is not None else [], on[target], wanted[target]
-            )
-            if changed:
-                todo += [i for i in steps if system.clauses[i].source == target and i not in todo]
-    finally:
-        for selection in open_.values():
-            selection.close()
-    return [
-        [dnf for dnf, kept in zip(formulas, flags, strict=True) if kept]
-        for formulas, flags in zip(wanted, on, strict=True)
-    ]
-
-
-def _drop(
-    selection: Selection, premises: list[bool], conclusions: list[bool], formulas: list[Dnf]
-) -> bool:
-    """Switch off the conclusions that the clause does not preserve; was there any?"""
-    changed = False
-    while any(conclusions):
-        try:
-            model = selection.violation(premises, conclusions)
-        except GaveUp:
-            # Without an answer nothing can be said of any of them; equations are asked once more.
-            kept = [on and _equation(dnf) for on, dnf in zip(conclusions, formulas, strict=True)]
-            if kept == conclusions:
-                kept = [False] * len(conclusions)
-            conclusions[:] = kept
-            changed = True
-            continue
-        if model is None:
-            break
-        changed = True
-        for i, dnf in enumerate(formulas):
-            if conclusions[i] and not dnf_holds(dnf, model.target):
-                conclusions[i] = False
-    return changed
-
-
-def _equation(dnf: Dnf) -> bool:
-    return len(dnf) == 1 and len(dnf[0]) == 1 and dnf[0][0].relation == EQ
+def signs(space: Space) -> list[Atom]:
+    """Comparisons of single variables with zero."""
+    found = []
+    for i in space.relevant[:6]:
+        unit = tuple(int(k == i) for k in range(space.size))
+        flipped = tuple(-c for c in unit)
+        found += [Atom(flipped, LE, -1), Atom(unit, LE, 0), Atom(flipped, LE, 0)]
+    return found
 
 
 def thin(formulas: list[Dnf]) -> list[Dnf]:

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable
 
-from ..flow import Havoc, Interpreter, System
+from ..flow import Havoc, Interpreter, Run, System
 from ..proof import Conditions, GaveUp, Model
 from ._data import Data
 
@@ -68,15 +68,7 @@ def run_program(
 
     `first` gives values to the first use of an input site, e.g. from a model of the start.
     """
-    index = {name: i for i, name in enumerate(interpreter.names)}
-    blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
-    columns = [
-        [
-            [index[part] for part in ([name] if name in index else name.split("*"))]
-            for name in cut.variables
-        ]
-        for cut in system.cuts
-    ]  # a variable, or a product of two
+    blocks = [cut.block for cut in system.cuts]
     inputs = chooser(rng, constants, first=first)
     marks: list[int] = []
     taken: list[tuple[Havoc, int]] = []
@@ -88,7 +80,7 @@ def run_program(
 
     run = interpreter.run(
         record,
-        watch=list(blocks),
+        watch=blocks,
         limit=limit,
         arrive=lambda block: marks.append(len(taken)),
         visit_limit=limit,
@@ -99,11 +91,28 @@ def run_program(
     chosen = list(range(len(run.visits)))
     if len(chosen) > keep:
         chosen = sorted({*chosen[: keep // 2], *chosen[-4:], *rng.sample(chosen, keep // 3)})
+    points = visited(interpreter, system, run)
     for position in chosen:
-        block, state = run.visits[position]
-        cut = blocks[block]
-        point = tuple(math.prod(state[i] for i in factors) for factors in columns[cut])
-        data.add_run(cut, point, values[: marks[position]], position + 1)
+        data.add_run(*points[position], values[: marks[position]], position + 1)
+
+
+def visited(
+    interpreter: Interpreter, system: System, run: Run
+) -> list[tuple[int, tuple[int, ...]]]:
+    """The states of a run at cut points, over each cut's variables."""
+    index = {name: i for i, name in enumerate(interpreter.names)}
+    blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
+    columns = [
+        [
+            [index[part] for part in ([name] if name in index else name.split("*"))]
+            for name in cut.variables
+        ]
+        for cut in system.cuts
+    ]  # a variable, or a product of two
+    return [
+        (blocks[b], tuple(math.prod(state[i] for i in part) for part in columns[blocks[b]]))
+        for b, state in run.visits
+    ]
 
 
 def add_models(data: Data, system: System, models: list[Model]) -> int:

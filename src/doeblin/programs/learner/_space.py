@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from itertools import permutations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ._harvest import Suggestions, vector_of
 if TYPE_CHECKING:
     from ...formulas._tables import AtomArrays
 
+_MOST_WIDE = 500
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
 
 
@@ -52,6 +54,8 @@ class Space:
         self.small_constants = {c for c in constants if 2 <= c <= 8}
         self.scale = max([abs(c) for c in constants if abs(c) < 1 << 20] + [10])
         self.suggested: list[tuple[Atom, float]] = []
+        self._forms: list[tuple[int, ...]] = []
+        self._scales: list[int] = []
         self._directions(found)
 
     def _add(self, vector: tuple[int, ...], weight: float) -> bool:
@@ -86,7 +90,10 @@ class Space:
             vector = vector_of(form, self.cut.variables)
             if vector is None or any(c and i not in units for i, c in enumerate(vector)):
                 continue
-            if not self._add(vector, 1.5) or abs(b) >= TOP >> 20:
+            if not self._add(vector, 1.5):
+                continue
+            self._forms.append(vector)
+            if abs(b) >= TOP >> 20:
                 continue
             flipped = tuple(-c for c in vector)
             for v, c in ((vector, b), (vector, b - 1), (flipped, -b), (flipped, -b - 1)):
@@ -96,13 +103,33 @@ class Space:
                 self.suggested.append((Atom(vector, NE, b), 2.0))
         scales = sorted(c for c in found.coefficients | {abs(c) for c in found.constants})
         scales = [c for c in scales if 2 <= c <= 20][:5]
-        for c in sorted({2, *scales}):
+        self._scales = sorted({2, *scales})
+        for c in self._scales:
             if len(some) <= 6:
                 for i in some:
                     for j in some:
                         if i != j:
                             self._add(_combine(units[i], c, units[j], -1), 0.12)
                             self._add(_combine(units[i], c, units[j], 1), 0.08)
+
+    def wide_vectors(self) -> list[tuple[int, ...]]:
+        """All directions and further ones, simplest first: the program's forms added to one
+        another, and sums of three variables with its coefficients. Many, so for lemmas only."""
+        units = [_unit(self.size, i) for i in self.relevant[:6]]
+        forms = list(dict.fromkeys([*units, *self._forms]))[:20]
+        sums = []
+        for c, b, d in product((1, *self._scales), (1, -1), (1, -1)):
+            for x, y, z in permutations(units, 3):
+                sums.append(_combine(_combine(x, c, y, b), 1, z, d))
+                sums.append(_combine(_combine(x, c, y, c * b), 1, z, d))
+            sums += [_combine(f, c, g, b) for f, g in permutations(forms, 2)]
+        found = dict.fromkeys(self._weights)
+        for vector in sums:
+            if any(vector):
+                divisor = math.gcd(*vector)
+                found[tuple(c // divisor for c in vector)] = None
+                found[tuple(-c // divisor for c in vector)] = None
+        return sorted(found, key=lambda v: sum(map(abs, v)))[:_MOST_WIDE]
 
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""

@@ -23,7 +23,7 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
     gap = failure.run.gap
     for number, (step, value) in enumerate(failure.run.steps):
         if gap is not None and number == gap[0]:
-            shown.append(f"    …  {gap[1]} steps of the program are not shown")
+            shown.append(f"    …  about {gap[1]} steps are not shown")
         place = step.place
         if place is None or place.line is None:
             continue

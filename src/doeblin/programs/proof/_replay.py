@@ -118,7 +118,7 @@ def _replay_long(
     )
     tail = interpreter.run(
         _in_order(values[note.used + late.used :]),
-        limit=2 * _SHOWN,
+        limit=_SHORT,
         initial=late.state,
         block=late.block,
         record=True,

@@ -1,0 +1,152 @@
+"""The strongest part of some candidates that the clauses preserve.
+
+Candidates are dropped until what is left is inductive, jointly at all cut points (the greatest
+fixed point that Houdini computes). The result is proved, whatever the search finds later, so the
+search may build on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Selection, dnf_holds
+from ._data import LIMIT
+
+Place = tuple[int, tuple[int, ...]]
+Follow = Callable[[int, tuple[int, ...]], list[Place]]
+
+
+def prove(
+    conditions: Conditions, wanted: list[list[Dnf]], follow: Follow = lambda cut, point: []
+) -> list[list[Dnf]]:
+    """Drop candidates until the rest is preserved by every clause.
+
+    A state to which a step from within all candidates leads must satisfy what remains, and so must
+    all states that follow: `follow(cut, point)` gives some of them, which saves many questions.
+    A solver that gives up on a clause costs all candidates of its target.
+    """
+    system = conditions.system
+    left = [_Left(formulas) for formulas in wanted]
+    steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
+    open_: dict[int, Selection] = {}
+    todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
+    try:
+        while todo:
+            index = todo.pop(0)
+            clause = system.clauses[index]
+            target, source = clause.target, clause.source
+            assert target is not None
+            if not any(left[target].on):
+                continue
+            if index not in open_:
+                open_[index] = Selection(
+                    conditions,
+                    index,
+                    wanted[source] if source is not None else [],
+                    wanted[target],
+                )
+            changed = _drop(open_[index], source, target, left, follow)
+            todo += [
+                i for i in steps if system.clauses[i].source in changed and i not in (index, *todo)
+            ]
+            if source in changed:
+                todo.append(index)
+    finally:
+        for selection in open_.values():
+            selection.close()
+    return [part.formulas() for part in left]
+
+
+def _drop(
+    selection: Selection, source: int | None, target: int, left: list[_Left], follow: Follow
+) -> set[int]:
+    """Switch off the conclusions that the clause does not preserve; the cuts that lost some."""
+    changed: set[int] = set()
+    conclusions = left[target].on
+    while any(conclusions):
+        premises = left[source].on if source is not None else []
+        try:
+            model = selection.violation(premises, conclusions)
+        except GaveUp:
+            # Without an answer nothing can be said of any of them; equations are asked once more.
+            kept = [on and equal for on, equal in zip(conclusions, left[target].equal, strict=True)]
+            if kept == conclusions:
+                kept = [False] * len(conclusions)
+            conclusions[:] = kept
+            changed.add(target)
+            continue
+        if model is None:
+            break
+        changed.add(target)
+        left[target].restrict([model.target], sure=True)
+        found: dict[int, list[tuple[int, ...]]] = {}
+        for cut, point in follow(target, model.target):
+            found.setdefault(cut, []).append(point)
+        for cut, points in found.items():
+            if left[cut].restrict(points):
+                changed.add(cut)
+    return changed
+
+
+class _Left:
+    """The candidates of a cut point, those still on, and their truth at many points at once."""
+
+    def __init__(self, formulas: list[Dnf]):
+        self._formulas = formulas
+        self.on = [True] * len(formulas)
+        self.equal = [_equation(dnf) for dnf in formulas]
+        atoms = dict.fromkeys(atom for dnf in formulas for cube in dnf for atom in cube)
+        number = {atom: i for i, atom in enumerate(atoms)}
+        self._simple = [all(len(cube) == 1 for cube in dnf) and bool(dnf) for dnf in formulas]
+        width = max((len(dnf) for dnf in formulas), default=1)
+        self._which = np.zeros((len(formulas), width), dtype=np.int64)
+        for row, dnf in enumerate(formulas):
+            if self._simple[row]:
+                codes = [number[cube[0]] for cube in dnf]
+                self._which[row] = codes + codes[:1] * (width - len(codes))
+        self._vectors = np.array([atom.vector for atom in atoms], dtype=np.int64)
+        self._relation = np.array([atom.relation for atom in atoms], dtype=np.int64)[:, None]
+        self._constant = np.array([atom.constant for atom in atoms], dtype=np.int64)[:, None]
+        self._modulus = np.array([atom.modulus for atom in atoms], dtype=np.int64)[:, None]
+
+    def formulas(self) -> list[Dnf]:
+        return [dnf for dnf, on in zip(self._formulas, self.on, strict=True) if on]
+
+    def restrict(self, points: Sequence[tuple[int, ...]], *, sure: bool = False) -> bool:
+        """Drop what is false at one of the points; was anything? `sure`: large ones count, too."""
+        small = [p for p in points if max(map(abs, p), default=0) <= LIMIT]
+        if not self._formulas or not (small or sure):
+            return False
+        false: list[bool] = [False] * len(self.on)
+        if small and len(self._vectors):
+            truth = self._truth(np.array(small, dtype=np.int64))
+            false = np.logical_not(np.logical_and.reduce(truth, axis=1)).tolist()
+        large = [p for p in points if max(map(abs, p), default=0) > LIMIT] if sure else []
+        changed = False
+        for i, dnf in enumerate(self._formulas):
+            if not self.on[i]:
+                continue
+            exact = large if self._simple[i] else [*large, *small]
+            if (self._simple[i] and false[i]) or not all(dnf_holds(dnf, p) for p in exact):
+                self.on[i] = False
+                changed = True
+        return changed
+
+    def _truth(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of each formula at each point, where every disjunct is a single atom."""
+        values = self._vectors @ points.T
+        values = np.where(self._modulus > 0, values % np.maximum(self._modulus, 1), values)
+        equal = values == self._constant
+        truth = np.where(
+            self._relation == LE,
+            values <= self._constant,
+            np.where(self._relation == EQ, equal, ~equal),
+        )
+        return np.logical_or.reduce(truth[self._which], axis=1)
+
+
+def _equation(dnf: Dnf) -> bool:
+    return len(dnf) == 1 and len(dnf[0]) == 1 and dnf[0][0].relation == EQ
