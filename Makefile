@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench fuzz docs lint clean
+.PHONY: help setup demo test browser load bench fuzz docs lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,9 +22,20 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 	$(BIN)/doeblin demo --out report
 
-test: $(STAMP)  ## Lint, type-check and run the whole test suite
+test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2
+
+# The page is tested in Debian's Chromium, installed here where that needs no password.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	root=$$([ $$(id -u) = 0 ] || echo "sudo -n"); \
+	{ command -v apt-get && $$root true && $$root apt-get update -qq && \
+	  $$root apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || \
+	echo "Chromium is not installed and cannot be by apt-get here: the browser tests will be skipped."
+
+load: $(STAMP)  ## Fifty clients on the server for half a minute
+	DOEBLIN_LOAD_SECONDS=30 $(BIN)/python -m pytest -q tests/serve/test_load.py
 
 lint: $(STAMP)  ## ruff and pyright
 	$(BIN)/ruff check .
@@ -41,4 +52,4 @@ docs: $(STAMP)  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 clean:  ## Remove the virtual environment and everything generated
-	rm -rf $(VENV) report site benchmarks/results .pytest_cache .ruff_cache
+	rm -rf $(VENV) report site screenshots benchmarks/results .pytest_cache .ruff_cache

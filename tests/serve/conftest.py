@@ -44,16 +44,14 @@ class Server:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("doeblin is at http://127.0.0.1:"), line
-        server = cls(process, line.split()[3])
-        server.wait_until_ready()
-        return server
+        return cls(process, line.split()[3])
 
-    def wait_until_ready(self, seconds: float = 90) -> None:
-        """Until every worker is up."""
+    def wait_until_ready(self, *kinds: str, seconds: float = 300) -> None:
+        """Until all workers (of these kinds) are up; the first time ever, they compile."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            pools = httpx.get(f"{self.address}/api/health").json()["pools"].values()
-            if all(pool["workers"] == pool["wanted"] for pool in pools):
+            pools = httpx.get(f"{self.address}/api/health").json()["pools"]
+            if all(pools[k]["workers"] == pools[k]["wanted"] for k in kinds or pools):
                 return
             time.sleep(0.1)
         raise AssertionError(f"the workers are not ready after {seconds} s")
@@ -71,8 +69,11 @@ class Server:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     running = Server.start("--timeout", "8")
-    yield running
-    running.stop()
+    try:
+        running.wait_until_ready()
+        yield running
+    finally:
+        running.stop()
 
 
 @pytest.fixture

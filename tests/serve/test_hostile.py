@@ -17,12 +17,12 @@ from doeblin.programs.examples import example
 from .conftest import Server, follow
 from .test_api import points, prove
 
-# Needs the whole time: nothing in the templates proves it.
+# Needs the whole time: no 32-bit integers are known whose cubes sum to 42, and no proof either.
 ENDLESS = """
 int main(void) {
   int x = unknown(), y = unknown(), z = unknown();
-  while (unknown()) { x = x * y + z; y = y * z + x; z = z * x + y; }
-  assert(x * x + y * y + z * z >= 0 && x != 123456789);
+  while (unknown()) { x = x + y; }
+  assert(x * x * x + y * y * y + z * z * z != 42);
 }
 """
 
@@ -190,6 +190,6 @@ def test_full_queue_turns_requests_away_with_a_hint(client):
             client.delete(f"/api/verify/{id}")
     assert refused is not None and int(refused.headers["retry-after"]) >= 1
     assert "busy" in refused.json()["error"]["message"]
-    assert 30 <= len(ids) <= 36
+    assert len(ids) == 34  # two at work, 32 waiting
     still_answers(client)
     assert prove(client, example("nested"))[1]["result"]["verdict"] == "SAFE"

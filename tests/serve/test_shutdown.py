@@ -15,15 +15,30 @@ from .conftest import _START, Server
 from .test_hostile import ENDLESS
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_no_process_is_left(how):
+@pytest.mark.parametrize(
+    ("how", "busy"),
+    [
+        (signal.SIGTERM, True),
+        (signal.SIGTERM, False),
+        (signal.SIGINT, False),
+        (signal.SIGKILL, True),
+    ],
+)
+def test_no_process_is_left(how, busy):
     server = Server.start("--jobs", "1")
-    workers = psutil.Process(server.process.pid).children(recursive=True)
-    assert len(workers) == 3
-    httpx.post(f"{server.address}/api/verify", json={"program": ENDLESS, "timeout": 8})
-    before = time.monotonic()
-    server.stop(how)
+    try:
+        if busy:
+            server.wait_until_ready("verify")
+            httpx.post(f"{server.address}/api/verify", json={"program": ENDLESS, "timeout": 8})
+        else:
+            httpx.get(f"{server.address}/api/health")  # workers are just starting
+        workers = psutil.Process(server.process.pid).children(recursive=True)
+        assert len(workers) == 3
+        before = time.monotonic()
+    finally:
+        status = server.stop(how)
     assert time.monotonic() - before < 5
+    assert status == (0 if how is signal.SIGINT else -how)
     # Even if the server is killed, its workers see the end of their input and leave.
     _, left = psutil.wait_procs(workers, timeout=5)
     assert not left

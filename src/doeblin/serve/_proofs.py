@@ -79,7 +79,7 @@ async def start(given: schemas.VerifyRequest, request: Request) -> schemas.Verif
     request.app.state.proofs.add(job)
     try:
         async with asyncio.timeout(_FIRST_LOOK):
-            while not job.final and not any(news.event == "parsed" for news in job.news):
+            while job.state == "running" and not any(news.event == "parsed" for news in job.news):
                 await job.changed()
     except TimeoutError:
         pass

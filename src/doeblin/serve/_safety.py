@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from urllib.parse import urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -35,10 +36,6 @@ _HEADERS = {
 }
 
 
-class _TooLarge(Exception):
-    pass
-
-
 class Guard:
     """Turns away what is too large or comes from another site, and sets the headers.
 
@@ -65,7 +62,7 @@ class Guard:
         if refusal is not None:
             await _refuse(send_guarded, *refusal)
             return
-        seen, begun = 0, False
+        seen = 0
 
         async def receive_counted() -> Message:
             nonlocal seen
@@ -73,19 +70,10 @@ class Guard:
             if message["type"] == "http.request":
                 seen += len(message.get("body", b""))
                 if seen > BODY_BYTES:
-                    raise _TooLarge
+                    raise HTTPException(413, _too_large(), {"Connection": "close"})
             return message
 
-        async def send_noted(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send_guarded(message)
-
-        try:
-            await self._app(scope, receive_counted, send_noted)
-        except _TooLarge:
-            if not begun:
-                await _refuse(send_guarded, 413, _too_large())
+        await self._app(scope, receive_counted, send_guarded)
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
