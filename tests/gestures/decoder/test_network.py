@@ -7,9 +7,15 @@ import pytest
 
 from doeblin import InputError
 from doeblin.gestures.data import Generator
-from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings
+from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
 from doeblin.gestures.decoder._network import Network
-from doeblin.gestures.decoder._neural import exported, make_network, outputs, train_network
+from doeblin.gestures.decoder._neural import (
+    exported,
+    fit_word_network,
+    make_network,
+    outputs,
+    train_network,
+)
 from doeblin.gestures.decoder._rows import NUM_INPUTS
 from doeblin.gestures.decoder._weights import initial_weights
 
@@ -95,7 +101,71 @@ def test_models_with_networks_decode_and_survive_a_file(tmp_path):
     assert [guess.word for guess in one] == [guess.word for guess in other]
     assert one[0].probability == pytest.approx(other[0].probability, abs=1e-5)
     assert one[0].probability != pytest.approx(none[0].probability, abs=1e-6)
-    with pytest.raises(InputError, match="outputs"):
-        Network((layers[0],))
+    with pytest.raises(InputError, match="4 outputs where"):
+        dataclasses.replace(plain, network=Network((layers[0],)))
+    with pytest.raises(InputError, match="where 17 and 1"):
+        dataclasses.replace(plain, word_network=Network(layers))
     with pytest.raises(InputError, match="shape"):
-        Network((layers[1],))
+        Network((layers[0], layers[0]))
+
+
+def test_the_words_network_is_that_of_its_likelihood():
+    """Scores that no linear factor can give are found, from features on any scale."""
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(6000, 5, 2)) * [3.0, 0.1] + [1.0, -2.0]
+    first, second = (features - [1.0, -2.0]).transpose(2, 0, 1) / np.array([[[3.0]], [[0.1]]])
+    truth = 2.0 * np.abs(first) + second
+    gold = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+    valid, u = np.ones((6000, 5), bool), np.full((6000, 5), 0.2)
+    weights = np.array([0.0, 10.0])
+    network = fit_word_network(features, valid, u, gold, weights, 0.02, 0)
+
+    def log_likelihood(scores):
+        full = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+        return np.log(0.02 * 0.2 + 0.98 * full[np.arange(6000), gold]).mean()
+
+    linear, best = log_likelihood(features @ weights), log_likelihood(truth)
+    found = log_likelihood(features @ weights + network(features)[..., 0])
+    assert linear < best - 0.2 and found > best - 0.02
+
+
+def test_an_interrupted_neural_training_ends_where_another_does(tmp_path):
+    rng = np.random.default_rng(5)
+    maker = Generator(brute.LAYOUT)
+    made = [maker.gesture(word, rng) for word in brute.LEXICON.words for _ in range(40)]
+    plan, options = Plan(passes=1, batch=32), {"settings": EXACT, "neural": True}
+    whole = train(made, brute.LEXICON, layout=brute.LAYOUT, plan=plan, **options)
+    each = len(made) // 32
+    calls = []
+
+    def stop(progress):
+        calls.append(progress.step)
+        if len(calls) == each + 4:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            made, brute.LEXICON, layout=brute.LAYOUT, plan=plan, checkpoint=path,
+            checkpoint_steps=3, progress=stop, **options,
+        )  # fmt: skip
+    calls.clear()
+    again = train(
+        made, brute.LEXICON, layout=brute.LAYOUT, plan=plan, checkpoint=path,
+        progress=lambda progress: calls.append(progress.step), **options,
+    )  # fmt: skip
+    assert calls[0] == 4 and not list(tmp_path.iterdir())
+    np.testing.assert_array_equal(again.weights, whole.weights)
+    for one, other in ((again.network, whole.network), (again.word_network, whole.word_network)):
+        for (weight, bias), (same_weight, same_bias) in zip(one.layers, other.layers, strict=True):
+            np.testing.assert_array_equal(weight, same_weight)
+            np.testing.assert_array_equal(bias, same_bias)
+    file = tmp_path / "model.safetensors"
+    again.save(file)
+    gesture = made[0]
+    one, other = (
+        Decoder(each, brute.LEXICON).decode([gesture], top=2)[0]
+        for each in (again, Model.load(file))
+    )
+    assert one[0].word == other[0].word
+    assert one[0].probability == pytest.approx(other[0].probability, abs=1e-4)

@@ -158,6 +158,10 @@ class Decoder:
     def log_full(self, candidates: Candidates) -> Floats:
         """log of the full model, normalised over the candidates."""
         scores = candidates.features @ self._word_weights
+        network = self.model.word_network
+        if network is not None:
+            # Factors of the user's own that the network has not seen come after those it has.
+            scores = scores + network(candidates.features[..., : network.num_inputs])[..., 0]
         return log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
 
     def posterior(self, candidates: Candidates) -> Floats:

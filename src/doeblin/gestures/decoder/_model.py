@@ -15,6 +15,7 @@ from ..._errors import InputError, MissingExtraError, Place
 from ..data import Layout
 from ._letters import Spelling
 from ._network import Network
+from ._rows import NUM_INPUTS
 from ._shapes import FEATURES
 from ._weights import NUM_WEIGHTS, initial_weights
 
@@ -64,7 +65,7 @@ class Model:
     `word_weights` has one weight for each of `factors` (the built-in ones, then users' own).
     `epsilon` is the restart probability of the chain, and `openness` the log-weight of spellings
     that are not in the lexicon; `spelling` says how their letters count.
-    `network` adds neural potentials to u.
+    `network` adds neural potentials to u, and `word_network` adds to the factors' scores in A.
     """
 
     weights: NDArray[np.float64]
@@ -76,6 +77,7 @@ class Model:
     spelling: Spelling = field(default_factory=Spelling)
     factors: tuple[str, ...] = FEATURES
     network: Network | None = None
+    word_network: Network | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -87,6 +89,10 @@ class Model:
             )
         if self.factors[: len(FEATURES)] != FEATURES:
             raise InputError("the model's factors are not those of this version; train it again")
+        if self.network is not None:
+            self.network.checked(NUM_INPUTS, 2)
+        if self.word_network is not None:
+            self.word_network.checked(len(self.factors), 1)
         if not 0 < self.epsilon < 1:
             raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
 
@@ -121,7 +127,8 @@ class Model:
         tensors = {
             "weights": self.weights.astype(np.float32),
             "word_weights": self.word_weights.astype(np.float32),
-            **(self.network.tensors() if self.network else {}),
+            **(self.network.tensors("network") if self.network else {}),
+            **(self.word_network.tensors("word_network") if self.word_network else {}),
         }
         try:
             save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
@@ -145,7 +152,8 @@ class Model:
                 float(header["openness"]),
                 Spelling(*(float(value) for value in header["spelling"])),
                 tuple(header["factors"]),
-                Network.from_tensors(tensors),
+                Network.from_tensors(tensors, "network"),
+                Network.from_tensors(tensors, "word_network"),
                 dict(header["about"]),
             )
         except InputError as error:

@@ -1,7 +1,8 @@
 """Neural potentials: a small network, the same for every key, that adds to u's hits and dwells.
 
-It looks at one key over a window of frames: where the finger was relative to the key, how near it
-came, and how fast it was. Since it knows keys by geometry only, it works on every layout.
+It is a convolution over the frames: it looks at one key over a window of them, at where the finger
+was relative to the key, how near it came, and how fast it was. Since it knows keys by geometry
+only, it works on every layout.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from ..._errors import InputError
 from . import _spelling_engine
 from ._packed import Packed
-from ._rows import NUM_INPUTS
 
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -44,21 +44,38 @@ def no_rows(count: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers of weights and biases, with tanh between them; two outputs, for hits and dwells."""
+    """Layers of weights and biases, with tanh between them.
+
+    u's network has two outputs, for hits and dwells; that of A one, for a word's score.
+    """
 
     layers: tuple[Layer, ...]
 
     def __post_init__(self):
-        size = NUM_INPUTS
+        size = self.num_inputs
         for weight, bias in self.layers:
             if weight.shape != (len(bias), size) or not np.isfinite(weight).all():
                 raise InputError(f"a layer of {size} inputs has weights of shape {weight.shape}")
             size = len(bias)
-        if size != 2:
-            raise InputError(f"the network has {size} outputs, not 2")
+
+    @property
+    def num_inputs(self) -> int:
+        return self.layers[0][0].shape[-1]
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self.layers[-1][1])
+
+    def checked(self, num_inputs: int, num_outputs: int) -> None:
+        """An error unless the network has so many inputs and outputs."""
+        if (self.num_inputs, self.num_outputs) != (num_inputs, num_outputs):
+            raise InputError(
+                f"a network of {self.num_inputs} inputs and {self.num_outputs} outputs where "
+                f"{num_inputs} and {num_outputs} are needed: train the model again"
+            )
 
     def __call__(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the network adds to the log-potentials of each row."""
+        """The outputs for each row of inputs."""
         values = inputs
         for number, (weight, bias) in enumerate(self.layers):
             values = values @ weight.T + bias
@@ -66,21 +83,21 @@ class Network:
                 values = np.tanh(values)
         return values
 
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
+    def tensors(self, name: str) -> dict[str, NDArray[np.float32]]:
         """The layers by name, for a file."""
         named = {}
         for number, (weight, bias) in enumerate(self.layers):
-            named[f"network.{number}.weight"] = weight.astype(np.float32)
-            named[f"network.{number}.bias"] = bias.astype(np.float32)
+            named[f"{name}.{number}.weight"] = weight.astype(np.float32)
+            named[f"{name}.{number}.bias"] = bias.astype(np.float32)
         return named
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray]) -> Network | None:
-        """The network of a file, or None if there is none in it."""
+    def from_tensors(cls, tensors: dict[str, NDArray], name: str) -> Network | None:
+        """The network of a file, or None if there is none of this name in it."""
         layers = []
-        while f"network.{len(layers)}.weight" in tensors:
-            name = f"network.{len(layers)}"
+        while f"{name}.{len(layers)}.weight" in tensors:
+            layer = f"{name}.{len(layers)}"
             layers.append(
-                (tensors[f"{name}.weight"].astype(float), tensors[f"{name}.bias"].astype(float))
+                (tensors[f"{layer}.weight"].astype(float), tensors[f"{layer}.bias"].astype(float))
             )
         return cls(tuple(layers)) if layers else None

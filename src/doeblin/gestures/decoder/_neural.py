@@ -1,7 +1,7 @@
-"""Training u and its network jointly, by the likelihood over the trie.
+"""Training the networks: that of u jointly with its weights, then that of A.
 
-The trie's sums run in compiled code, which hands back the derivative by each addition to a
-potential; JAX carries it on through the network.
+The trie's sums run in compiled code on the processor, which hands back the derivative by each
+addition to a potential; JAX carries it on through the network, on a GPU where there is one.
 """
 
 from __future__ import annotations
@@ -20,18 +20,29 @@ from ._network import Network
 from ._rows import NUM_INPUTS
 
 if TYPE_CHECKING:
+    from ._checkpoint import Checkpoint
     from ._training import Likelihood, Plan, Progress
 
-_WIDTH, _DEPTH = 64, 2
+Floats = NDArray[np.float64]
+_WIDTH, _DEPTH = 96, 2
 # Rows are padded to multiples of this, so that JAX compiles few shapes.
 _BUCKET = 2048
+# Step sizes of the network and of the log-linear weights, which are almost there, as shares of the
+# plan's.
+_NETWORK_STEP, _WEIGHTS_STEP = 0.06, 0.02
+_WARM_UP = 100
+# A's network: hidden units, passes, batch, step size and decay.
+_WORD_WIDTH, _WORD_PASSES, _WORD_BATCH, _WORD_STEP, _WORD_DECAY = 32, 20, 256, 0.01, 1e-5
 
 
 def make_network(seed: int, width: int = _WIDTH, depth: int = _DEPTH) -> eqx.nn.MLP:
     """A network whose output is zero, so that training starts from u as it is."""
-    network = eqx.nn.MLP(NUM_INPUTS, 2, width, depth, jnp.tanh, key=jax.random.key(seed))
+    return _silent(eqx.nn.MLP(NUM_INPUTS, 2, width, depth, jnp.tanh, key=jax.random.key(seed)))
+
+
+def _silent(network: eqx.nn.MLP) -> eqx.nn.MLP:
     last = network.layers[-1]
-    zeros = (jnp.zeros(last.weight.shape), jnp.zeros(2))
+    zeros = (jnp.zeros(last.weight.shape), jnp.zeros(last.weight.shape[0]))
     return eqx.tree_at(lambda net: (net.layers[-1].weight, net.layers[-1].bias), network, zeros)
 
 
@@ -59,50 +70,113 @@ def slopes_of(network: eqx.nn.MLP, inputs: Any, slopes: Any) -> Any:
 
 def train_network(
     likelihood: Likelihood,
-    weights: NDArray[np.float64],
+    weights: Floats,
     count: int,
     plan: Plan,
     progress: Callable[[Progress], None] | None = None,
-) -> tuple[NDArray[np.float64], Network]:
+    checkpoint: Checkpoint | None = None,
+) -> tuple[Floats, Network]:
     """Adam on the network and on the log-linear weights together. Returns both."""
     from ._training import Progress
 
     each = max(1, count // plan.batch)
     steps = plan.passes * each
     network = make_network(plan.seed)
-    parameters = (eqx.filter(network, eqx.is_array), jnp.asarray(weights))
-    # The log-linear weights are almost there, and move at a tenth of the first step size.
-    schedule = optax.linear_schedule(1.0, 0.0, steps)
-    optimiser = optax.chain(optax.scale_by_adam(), optax.scale_by_schedule(schedule))
-    state = optimiser.init(parameters)
+    shape = eqx.filter(network, eqx.is_array)
+    optimiser = optax.chain(
+        optax.scale_by_adam(),
+        optax.scale_by_schedule(
+            optax.warmup_cosine_decay_schedule(0.0, 1.0, min(_WARM_UP, steps // 2), steps)
+        ),
+    )
+    parameters = (shape, jnp.asarray(weights, jnp.float32))
+    state, start = optimiser.init(parameters), 0
+    found = checkpoint.read() if checkpoint is not None else None
+    if found is not None:
+        start, tensors = found
+        leaves = [jnp.asarray(tensors[str(k)]) for k in range(len(tensors))]
+        parameters, state = jax.tree.unflatten(jax.tree.structure((parameters, state)), leaves)
     update = jax.jit(optimiser.update)
     total, seen = 0.0, 0
     order = np.empty(0, np.int64)
-    for step in range(steps):
-        if step % each == 0:
+    for step in range(start, steps):
+        if step % each == 0 or step == start:
             order = np.random.default_rng([plan.seed, 7, step // each]).permutation(count)
             total, seen = 0.0, 0
         at = (step % each) * plan.batch
         batch = order[at : at + plan.batch]
+        network = eqx.combine(parameters[0], network)
         rows = likelihood.rows(batch)
-        size = len(rows.inputs)
-        padded = np.zeros((-(-size // _BUCKET) * _BUCKET, NUM_INPUTS), np.float32)
-        padded[:size] = rows.inputs
-        extra = np.asarray(outputs(network, padded), float)[:size]
+        inputs = _padded(rows.inputs)
+        extra = np.asarray(outputs(network, inputs), float)[: len(rows.inputs)]
         values, gradients, slopes = likelihood.with_extra(
             np.asarray(parameters[1], float), batch, np.ascontiguousarray(extra), *rows[1:]
         )
-        padded_slopes = np.zeros((len(padded), 2), np.float32)
-        padded_slopes[:size] = slopes / len(batch)
-        by_network = eqx.filter(slopes_of(network, padded, padded_slopes), eqx.is_array)
-        moves, state = update((by_network, jnp.asarray(gradients.mean(axis=0))), state)
-        moved = (
-            jax.tree.map(lambda p, m: p + 0.1 * plan.step * m, parameters[0], moves[0]),
-            parameters[1] + 0.1 * plan.step * moves[1],
+        by_network = slopes_of(network, inputs, _padded(slopes / len(batch)))
+        by_weights = jnp.asarray(gradients.mean(axis=0), jnp.float32)
+        moves, state = update((eqx.filter(by_network, eqx.is_array), by_weights), state)
+        parameters = (
+            jax.tree.map(
+                lambda value, move: value + _NETWORK_STEP * plan.step * move,
+                parameters[0],
+                moves[0],
+            ),
+            parameters[1] + _WEIGHTS_STEP * plan.step * moves[1],
         )
-        parameters = moved
-        network = eqx.combine(moved[0], network)
         total, seen = total + values.sum(), seen + len(values)
         if progress is not None:
             progress(Progress(step + 1, steps, total / seen))
-    return np.asarray(parameters[1], float), exported(network)
+        if checkpoint is not None and checkpoint.due(step + 1, steps):
+            leaves = jax.tree.leaves((parameters, state))
+            checkpoint.write(step + 1, {str(k): np.asarray(leaf) for k, leaf in enumerate(leaves)})
+    return np.asarray(parameters[1], float), exported(eqx.combine(parameters[0], network))
+
+
+def _padded(rows: Floats) -> NDArray[np.float32]:
+    padded = np.zeros((-(-len(rows) // _BUCKET) * _BUCKET, rows.shape[1]), np.float32)
+    padded[: len(rows)] = rows
+    return padded
+
+
+def fit_word_network(
+    features: Floats,
+    valid: NDArray,
+    u: Floats,
+    gold: NDArray,
+    weights: Floats,
+    epsilon: float,
+    seed: int,
+) -> Network:
+    """A network that adds to A's scores, by the likelihood of π̃ = ε·u + (1-ε)·full."""
+    mean, spread = features[valid].mean(axis=0), features[valid].std(axis=0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    scaled = np.where(valid[..., None], (features - mean) / spread, 0.0).astype(np.float32)
+    data = (scaled, np.where(valid, features @ weights, -np.inf), u, gold)
+    key = jax.random.key(seed)
+    network = _silent(eqx.nn.MLP(len(weights), 1, _WORD_WIDTH, 1, jnp.tanh, key=key))
+    steps = _WORD_PASSES * max(1, len(gold) // _WORD_BATCH)
+    optimiser = optax.adam(optax.cosine_decay_schedule(_WORD_STEP, steps))
+    state = optimiser.init(eqx.filter(network, eqx.is_array))
+
+    def loss(network: eqx.nn.MLP, inputs: Any, base: Any, u: Any, gold: Any) -> Any:
+        scores = base + jax.vmap(jax.vmap(network))(inputs)[..., 0]
+        rows = jnp.arange(len(gold))
+        full = jax.nn.softmax(scores)[rows, gold]
+        law = epsilon * u[rows, gold] + (1 - epsilon) * full
+        squares = [jnp.sum(leaf**2) for leaf in jax.tree.leaves(eqx.filter(network, eqx.is_array))]
+        return -jnp.mean(jnp.log(law + 1e-30)) + _WORD_DECAY * jnp.sum(jnp.stack(squares))
+
+    @eqx.filter_jit
+    def improve(network: eqx.nn.MLP, state: Any, batch: Any) -> Any:
+        gradient = eqx.filter_grad(loss)(network, *batch)
+        moves, state = optimiser.update(gradient, state)
+        return eqx.apply_updates(network, moves), state
+
+    rng = np.random.default_rng([seed, 8])
+    for _ in range(steps):
+        some = rng.integers(0, len(gold), min(_WORD_BATCH, len(gold)))
+        network, state = improve(network, state, tuple(array[some] for array in data))
+    (weight, bias), *rest = exported(network).layers
+    # The network takes features as they are: their scaling goes into its first layer.
+    first = (weight / spread, bias - weight @ (mean / spread))
+    return Network((first, *rest))

@@ -7,7 +7,7 @@ import math
 from .._numba import njit
 
 # Frames before and after.
-WINDOW = 3
+WINDOW = 8
 # Keys farther away than this are none of the network's business.
 REACH = 2.2
 NUM_INPUTS = 4 * (2 * WINDOW + 1) + 4

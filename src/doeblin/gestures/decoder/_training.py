@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 
-from ..._errors import InputError, Place
+from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
 from . import _engine, _spelling_engine
+from ._checkpoint import Checkpoint
 from ._decoder import Candidates, Decoder, WordFactor
 from ._letters import Letters, Spelling
-from ._model import Model, Settings, read_tensors
+from ._model import Model, Settings
 from ._network import Rows, no_rows, rows_of
 from ._packed import Packed, pack
 from ._shapes import FEATURES
 from ._trie import Trie, merged_keys
 from ._words import fit_openness, fit_words
 
-_CHECKPOINT = "doeblin-gestures-checkpoint-1"
 # Gestures on which the open vocabulary is fitted: a few numbers need no more.
 _SPELLED, _OPENED = 300, 4000
 
@@ -34,8 +32,8 @@ _SPELLED, _OPENED = 300, 4000
 class Plan:
     """How to train: passes over the data, Adam's step size (it falls to zero), batch and seed.
 
-    `outliers` is the share of gestures that may spell anything at all. Word-level factors are
-    fitted on at most `word_gestures` gestures.
+    `outliers` is the share of gestures that may spell anything at all. The weights of word-level
+    factors are fitted on at most `word_gestures` gestures.
     """
 
     passes: int = 5
@@ -63,13 +61,6 @@ class Progress(NamedTuple):
     """Mean over the gestures of this pass so far."""
 
 
-class _State(NamedTuple):
-    weights: NDArray[np.float64]
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-    step: int
-
-
 def train(
     gestures: Sequence[Gesture],
     lexicon: Lexicon | None = None,
@@ -88,8 +79,8 @@ def train(
     The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
     10,000 commonest embedded words), so that long words are not short-changed. Then the word-level
     factors of A and the restart probability, by the likelihood of π̃. Gestures without a word that
-    the layout can spell are left out. With `neural`, a small network is then trained jointly with
-    u, in as many passes again.
+    the layout can spell are left out. With `neural`, a small network is trained jointly with u
+    before that, in as many passes again, and another one adds to the factors of A.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
     on from it if the file is there; the result is the same as without interruption.
@@ -103,18 +94,29 @@ def train(
     usable = [gesture for gesture in gestures if layout.spells(gesture.word)]
     if not usable:
         raise InputError("no gesture has a word that the layout can spell: nothing to learn from")
-    weights = _train_restart(usable, lexicon, model, plan, progress, checkpoint, checkpoint_steps)
+    told = {"gestures": len(usable), "lexicon": len(lexicon), **asdict(plan)}
+    told |= asdict(model.settings)
+    kept: dict[str, Checkpoint] = {}
+    if checkpoint is not None:
+        for phase, suffix in (("restart", ""), ("network", ".network")):
+            path = Path(f"{checkpoint}{suffix}")
+            kept[phase] = Checkpoint(path, {"phase": phase, **told}, checkpoint_steps)
+    likelihood = Likelihood(usable, lexicon, layout, model.settings, plan.outliers)
+    weights = _train_restart(
+        likelihood, model.weights, len(usable), plan, progress, kept.get("restart")
+    )
     model = replace(model, weights=weights)
     if neural:
         from ._neural import train_network
 
-        likelihood = Likelihood(usable, lexicon, layout, model.settings, plan.outliers)
-        weights, network = train_network(likelihood, model.weights, len(usable), plan, progress)
+        weights, network = train_network(
+            likelihood, model.weights, len(usable), plan, progress, kept.get("network")
+        )
         model = replace(model, weights=weights, network=network)
-    model = _train_words(usable, lexicon, model, plan, factors)
+    model = _train_words(usable, lexicon, model, plan, factors, neural)
     about = {"gestures": len(usable), "lexicon": len(lexicon), "plan": asdict(plan)}
-    if checkpoint is not None:
-        Path(checkpoint).unlink(missing_ok=True)
+    for one in kept.values():
+        one.path.unlink(missing_ok=True)
     return replace(model, about=about)
 
 
@@ -201,26 +203,24 @@ class Likelihood:
 
 
 def _train_restart(
-    gestures: Sequence[Gesture],
-    lexicon: Lexicon,
-    model: Model,
+    likelihood: Likelihood,
+    weights: NDArray[np.float64],
+    count: int,
     plan: Plan,
     progress: Callable[[Progress], None] | None,
-    checkpoint: str | Path | None,
-    checkpoint_steps: int,
+    checkpoint: Checkpoint | None,
 ) -> NDArray[np.float64]:
-    likelihood = Likelihood(gestures, lexicon, model.layout, model.settings, plan.outliers)
-    count = len(gestures)
     each = max(1, count // plan.batch)
     steps = plan.passes * each
-    start = _State(model.weights, np.zeros_like(model.weights), np.zeros_like(model.weights), 0)
-    told = {"gestures": count, "lexicon": len(lexicon), **asdict(plan), **asdict(model.settings)}
-    state = start if checkpoint is None else _resume(checkpoint, told, start)
-    weights, first, second = (array.copy() for array in state[:3])
+    first, second, start = np.zeros_like(weights), np.zeros_like(weights), 0
+    found = checkpoint.read() if checkpoint is not None else None
+    if found is not None:
+        start, tensors = found
+        weights, first, second = (tensors[name] for name in ("weights", "first", "second"))
     total, seen, order = 0.0, 0, np.empty(0, np.int64)
-    for step in range(state.step, steps):
+    for step in range(start, steps):
         # The order of a pass follows from the seed and the pass alone, so that resuming is exact.
-        if step % each == 0 or step == state.step:
+        if step % each == 0 or step == start:
             order = np.random.default_rng([plan.seed, step // each]).permutation(count)
             total, seen = 0.0, 0
         at = (step % each) * plan.batch
@@ -236,34 +236,10 @@ def _train_restart(
         total, seen = total + values.sum(), seen + len(values)
         if progress is not None:
             progress(Progress(step + 1, steps, total / seen))
-        if checkpoint is not None and (step + 1) % checkpoint_steps == 0:
-            _write(checkpoint, told, _State(weights, first, second, step + 1))
+        if checkpoint is not None and checkpoint.due(step + 1, steps):
+            state = {"weights": weights, "first": first, "second": second}
+            checkpoint.write(step + 1, state)
     return weights
-
-
-def _write(path: str | Path, told: dict[str, Any], state: _State) -> None:
-    header = json.dumps({"format": _CHECKPOINT, "told": told, "step": state.step})
-    tensors = {"weights": state.weights, "first": state.first, "second": state.second}
-    aside = Path(f"{path}.new")
-    try:
-        save_file(tensors, str(aside), {"doeblin": header})
-        # A crash while writing leaves the previous checkpoint whole.
-        aside.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write the checkpoint: {error}", place=Place(str(path))) from None
-
-
-def _resume(path: str | Path, told: dict[str, Any], start: _State) -> _State:
-    if not Path(path).exists():
-        return start
-    tensors, header = read_tensors(path)
-    if header.get("format") != _CHECKPOINT or header.get("told") != told:
-        raise InputError(
-            "this checkpoint is of another training (other data, lexicon or options); remove it "
-            "or name another one",
-            place=Place(str(path)),
-        )
-    return _State(tensors["weights"], tensors["first"], tensors["second"], int(header["step"]))
 
 
 def _train_words(
@@ -272,30 +248,36 @@ def _train_words(
     model: Model,
     plan: Plan,
     factors: Mapping[str, WordFactor] | None,
+    neural: bool,
 ) -> Model:
     rng = np.random.default_rng([plan.seed, 10**6])
-    chosen = rng.permutation(len(gestures))[: plan.word_gestures]
+    # A network has more to learn, and sees them all.
+    chosen = rng.permutation(len(gestures))[: None if neural else plan.word_gestures]
     some = [gestures[k] for k in chosen]
     decoder = Decoder(model, lexicon, layout=model.layout, factors=factors)
     parts = [decoder.candidates(some[at : at + 1000]) for at in range(0, len(some), 1000)]
     found = Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     gold = np.array([lexicon.index.get(gesture.word, -2) for gesture in some])
     hits = found.ids == gold[:, None]
-    rows = hits.any(axis=1)
+    rows = np.flatnonzero(hits.any(axis=1))
     names = (*FEATURES, *decoder.factors)
     start = np.zeros(len(names))
     start[: len(FEATURES)] = model.word_weights
-    if rows.sum() < 10 * len(names):
+    if len(rows) < 10 * len(names):
         # Too few words to fit the factors on: A stays the restart's own score.
         return replace(model, word_weights=start, factors=names)
-    fit = fit_words(
-        found.features[rows],
-        found.ids[rows] >= 0,
-        np.exp(found.log_u[rows]),
-        hits[rows].argmax(axis=1),
-        start,
-    )
+
+    def data(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        valid = found.ids[rows] >= 0
+        return found.features[rows], valid, np.exp(found.log_u[rows]), hits[rows].argmax(axis=1)
+
+    fit = fit_words(*data(rows[: plan.word_gestures]), start)
     model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
+    if neural:
+        from ._neural import fit_word_network
+
+        network = fit_word_network(*data(rows), fit.weights, fit.epsilon, plan.seed)
+        model = replace(model, word_network=network)
     spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
     decoder = Decoder(replace(model, spelling=spelling), lexicon, factors=factors)
     odds = decoder.candidates(some[:_OPENED], features=False)
