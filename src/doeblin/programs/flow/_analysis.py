@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..terms import variables
+from ..terms import const, substitute, variables
 from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump
 
 
@@ -41,9 +41,45 @@ def slice_graph(
             block.end = Branch(block.end.condition, yes, no, block.end.place)
     sliced = Graph(blocks, graph.variables, graph.loops)
     live = _liveness(sliced, tick)
+    if _propagate_constants(sliced, live[0]):
+        live = _liveness(sliced, tick)
     for index, block in enumerate(blocks):
         block.statements = _useful(sliced, live, index)
     return sliced, live
+
+
+def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
+    """Put constants in place of variables that never have another value; was there any?
+
+    `unset` are the variables that may be read before they have a value.
+    """
+    values: dict[str, set[int | None]] = {}
+    for block in graph.blocks:
+        for statement in block.statements:
+            if isinstance(statement, Assign):
+                constant = statement.value.leaf if statement.value.constant else None
+                values.setdefault(statement.name, set()).add(constant)
+            elif isinstance(statement, Havoc):
+                values.setdefault(statement.name, set()).add(None)
+    known = {}
+    for name, (first, *others) in values.items():
+        if first is not None and not others and name not in unset:
+            known[name] = const(first)
+    if not known:
+        return False
+    for block in graph.blocks:
+        block.statements = [
+            statement
+            if isinstance(statement, Havoc)
+            else Assume(substitute(statement.condition, known), statement.place)
+            if isinstance(statement, Assume)
+            else Assign(statement.name, substitute(statement.value, known), statement.place)
+            for statement in block.statements
+        ]
+        end = block.end
+        if isinstance(end, Branch):
+            block.end = Branch(substitute(end.condition, known), end.yes, end.no, end.place)
+    return True
 
 
 def _reaching_failure(graph: Graph) -> set[int]:

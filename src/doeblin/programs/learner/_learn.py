@@ -14,6 +14,7 @@ from ._deep import DeepRuns
 from ._harvest import dnf_of, harvest
 from ._houdini import prove
 from ._lemmas import candidates, good_points, guarded, signs
+from ._modes import modes
 from ._seed import add_models, chooser, run_program, successor, visited, walk
 from ._space import Space
 from ._teacher import Teacher
@@ -93,6 +94,8 @@ class Learner:
         found = self._prove(self._conjunctions(0.5), "likely bounds")
         if found is None:
             self._aside()
+        if found is None:
+            found = self._prove(self._modes(), "modes")
         if found is None and len(self.spaces) == 1:
             found = self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
         if found is None:
@@ -242,9 +245,12 @@ class Learner:
             for cut, space in enumerate(self.spaces)
         ]
 
+    def _modes(self) -> list[list[Dnf]]:
+        return [modes(space, self._good(cut)) for cut, space in enumerate(self.spaces)]
+
     def _wide(self) -> list[list[Dnf]]:
         return [
-            candidates(space, self._good(cut), vectors=space.wide_vectors())
+            candidates(space, self._good(cut), vectors=space.wide_vectors(self.teacher.lemmas[cut]))
             for cut, space in enumerate(self.spaces)
         ]
 
@@ -252,9 +258,10 @@ class Learner:
         """Under guards of the program's, and under signs of variables."""
         found = []
         for cut, space in enumerate(self.spaces):
+            known = self.teacher.lemmas[cut]
             guards = [*signs(space), *self._guards[cut]]
-            vectors = space.wide_vectors()[:160]
-            found.append(guarded(space, guards, self._good(cut), self.teacher.lemmas[cut], vectors))
+            vectors = space.wide_vectors(known)[:160]
+            found.append(guarded(space, guards, self._good(cut), known, vectors))
         return found
 
     def _good(self, cut: int) -> list[tuple[int, ...]]:
@@ -266,6 +273,8 @@ class Learner:
             [dnf for dnf in dict.fromkeys(formulas) if dnf not in known]
             for formulas, known in zip(wanted, map(set, self.teacher.lemmas), strict=True)
         ]
+        if not any(wanted):
+            return None
         proved = prove(self.conditions, wanted, self._follow)
         self.teacher.add_lemmas(proved)
         self.notify("lemmas", f"{sum(map(len, proved))} new {what}")

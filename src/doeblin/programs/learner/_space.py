@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..flow import Cut
-from ..proof import EQ, LE, NE, Atom
+from ..proof import EQ, LE, NE, Atom, Dnf
 from ._harvest import Suggestions, vector_of
 
 if TYPE_CHECKING:
     from ...formulas._tables import AtomArrays
 
-_MOST_WIDE = 500
+_MOST_WIDE = 600
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
 
 
@@ -112,10 +113,13 @@ class Space:
                             self._add(_combine(units[i], c, units[j], -1), 0.12)
                             self._add(_combine(units[i], c, units[j], 1), 0.08)
 
-    def wide_vectors(self) -> list[tuple[int, ...]]:
+    def wide_vectors(self, lemmas: Sequence[Dnf]) -> list[tuple[int, ...]]:
         """All directions and further ones, simplest first: the program's forms added to one
-        another, and sums of three variables with its coefficients. Many, so for lemmas only."""
-        units = [_unit(self.size, i) for i in self.relevant[:6]]
+        another, and sums of three variables with its coefficients. Many, so for lemmas only.
+
+        A variable that the lemmas say is another's copy, or constant, is left out of the sums."""
+        copies = _copies(lemmas)
+        units = [_unit(self.size, i) for i in self.relevant if i not in copies][:6]
         forms = list(dict.fromkeys([*units, *self._forms]))[:20]
         sums = []
         for c, b, d in product((1, *self._scales), (1, -1), (1, -1)):
@@ -123,13 +127,15 @@ class Space:
                 sums.append(_combine(_combine(x, c, y, b), 1, z, d))
                 sums.append(_combine(_combine(x, c, y, c * b), 1, z, d))
             sums += [_combine(f, c, g, b) for f, g in permutations(forms, 2)]
+        large = [c for c in self.primary if 20 < c <= 1000][:6]
+        sums += [_combine(x, c, y, -1) for x, y in permutations(units, 2) for c in large]
         found = dict.fromkeys(self._weights)
         for vector in sums:
             if any(vector):
                 divisor = math.gcd(*vector)
                 found[tuple(c // divisor for c in vector)] = None
                 found[tuple(-c // divisor for c in vector)] = None
-        return sorted(found, key=lambda v: sum(map(abs, v)))[:_MOST_WIDE]
+        return sorted(found, key=lambda v: sum(min(abs(c), 8) for c in v))[:_MOST_WIDE]
 
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""
@@ -234,6 +240,19 @@ class Space:
                     for r in range(k):
                         found.append((Atom(vector, EQ, r, k), weight / len(used) ** 2))
         return found
+
+
+def _copies(lemmas: Sequence[Dnf]) -> set[int]:
+    """Variables that differ from an earlier one by a constant, or are constant."""
+    found = set()
+    for dnf in lemmas:
+        if len(dnf) == 1 and len(dnf[0]) == 1:
+            atom = dnf[0][0]
+            used = [i for i, c in enumerate(atom.vector) if c]
+            small = all(abs(atom.vector[i]) == 1 for i in used)
+            if atom.relation == EQ and not atom.modulus and small and len(used) <= 2:
+                found.add(used[-1])
+    return found
 
 
 def _unit(size: int, index: int) -> tuple[int, ...]:
