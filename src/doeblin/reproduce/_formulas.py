@@ -6,6 +6,7 @@ instances, at several temperatures, beside whole-atom Gibbs with focus.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -46,6 +47,8 @@ class Row:
     median_seconds: float
     mean_steps: float
     median_steps: float
+    setup_seconds: float
+    """Mean time to build the pool, its table and the chain, which is not part of the others."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,15 @@ class Comparison:
         rows = [row for row in self.rows if (row.family, row.method) == (family, method)]
         return min(rows, key=lambda row: (-row.solved, row.mean_seconds))
 
-    def speedup(self, family: str) -> float:
-        """How many times faster the default is than 2-stage at its better temperature."""
-        default = self.better(family, focused_gibbs().name)
-        return self.better(family, "2-stage").mean_seconds / default.mean_seconds
+    def speedup(self, family: str, method: str = "2-stage", *, setup: bool = False) -> float:
+        """How many times faster the default is than a chain at its better temperature.
+
+        With `setup` the time to build pool and chain is part of both.
+        """
+        default, other = self.better(family, focused_gibbs().name), self.better(family, method)
+        if setup:
+            return _whole(other) / _whole(default)
+        return other.mean_seconds / default.mean_seconds
 
     @property
     def families(self) -> list[str]:
@@ -88,9 +96,17 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         return {
             "families": {family.name: family.about for family in FAMILIES},
-            "rows": [asdict(row) for row in self.rows],
-            "speedup_of_default_over_2_stage": {
-                family: self.speedup(family) for family in self.families
+            # JSON has no infinity: a chain that only ever takes the best has beta null.
+            "rows": [
+                asdict(row) | {"beta": row.beta if math.isfinite(row.beta) else None}
+                for row in self.rows
+            ],
+            "speedup_of_default": {
+                f"over_{method}{'_with_setup' * setup}": {
+                    family: self.speedup(family, method, setup=setup) for family in self.families
+                }
+                for method in _PAPER
+                for setup in (False, True)
             },
             "restart_curve": asdict(self.curve),
         }
@@ -108,7 +124,7 @@ def compare_formulas(
 ) -> Comparison:
     """Runs every chain `runs` times on each family; `max_steps` ends a Metropolis run.
 
-    A run of whole-atom Gibbs, whose steps take about fifty times as long, ends after a fiftieth.
+    A run of whole-atom Gibbs, whose steps take longer and do more, ends after a fiftieth.
     """
     chosen = [family_named(name) for name in families] if families is not None else list(FAMILIES)
     if runs < 1:
@@ -148,7 +164,7 @@ def measured_row(
     limit: int,
     seed: int,
 ) -> Row:
-    tasks = [_task(instance, method) for instance in instances]
+    tasks, setup = _tasks(instances, method)
     seconds, steps, solved = np.empty(runs), np.empty(runs), 0
     for k in range(runs):
         chain = Chain(tasks[k % len(tasks)], method, family.template, seed=_seed(seed, k))
@@ -167,14 +183,27 @@ def measured_row(
         median_seconds=float(np.median(seconds)),
         mean_steps=float(steps.mean()),
         median_steps=float(np.median(steps)),
+        setup_seconds=setup,
     )
 
 
-def _task(instance: Instance, method: Method) -> Task:
-    task = prepared(Problem(instance.examples, instance.space, method)).task
-    # Compiling and loading are paid once in a process's life and are no part of a run.
-    Chain(task, method, instance.template, seed=0).run(max_steps=2)
-    return task
+def _tasks(instances: Sequence[Instance], method: Method) -> tuple[list[Task], float]:
+    """The instances' tasks, and the mean CPU seconds that it took to build one and a chain."""
+    tasks, seconds = [], []
+    for instance in instances:
+        began = time.process_time()
+        task = prepared(Problem(instance.examples, instance.space, method)).task
+        chain = Chain(task, method, instance.template, seed=0)
+        seconds.append(time.process_time() - began)
+        # Compiling and loading are paid once in a process's life and are no part of a run; the
+        # first instance's set-up holds some of it.
+        chain.run(max_steps=2)
+        tasks.append(task)
+    return tasks, float(np.mean(seconds[1:] or seconds))
+
+
+def _whole(row: Row) -> float:
+    return row.setup_seconds + row.mean_seconds
 
 
 def _seed(*parts: int) -> int:
@@ -231,7 +260,7 @@ def _all_steps(
     instance: Instance, method: Method, runs: int, max_steps: int, seed: int
 ) -> tuple[NDArray[np.float64], float]:
     """The steps of every run, and the share of runs that were solved."""
-    task = _task(instance, method)
+    [task], _ = _tasks([instance], method)
     steps, solved = np.empty(runs), 0
     for k in range(runs):
         chain = Chain(task, method, instance.template, seed=_seed(seed, k))

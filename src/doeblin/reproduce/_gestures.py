@@ -148,6 +148,7 @@ def gesture_experiment(
         raise InputError(f"cannot write here: {error.strerror}", place=Place(str(folder))) from None
     say = progress or (lambda text: None)
     workers = workers or os.cpu_count() or 1
+    _compile()  # once, for all processes
     with _pool(workers) as submit:
         steps = _chosen_steps(size, folder, submit, say)
         cells = [
@@ -271,7 +272,7 @@ def run_cell(size: Size, folder: Path, cell: Cell) -> None:
 
 @lru_cache(maxsize=1)
 def _compile() -> None:
-    """Compiles what the cells run, so that their seconds are those of the work."""
+    """Compiles what the cells run, or loads it, so that their seconds are those of the work."""
     task = make_task(num_train=4, num_dev=1, num_test=1, seed=0, noise=0.5, dictionary_size=50)
     for method in METHODS.values():
         run_method(task, method, 1, passes=1, step=0.1, chains=2)

@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..data import Generator, Layout, Lexicon, key_string
+from ._compiled import (
+    doeblin_pass,
+    exact,
+    gibbs_pass,
+    likelihood_pass,
+    measure,
+    rerank,
+    seed,
+)
 from ._features import Dictionary, num_features
-from ._measure import exact, measure, rerank
-from ._passes import doeblin_pass, gibbs_pass, seed
-from ._restart import likelihood_pass
 
 Weights = NDArray[np.float64]
 _DELTA = 1e-2
