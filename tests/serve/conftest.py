@@ -68,7 +68,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    running = Server.start("--timeout", "8")
+    running = Server.start()
     try:
         running.wait_until_ready()
         yield running

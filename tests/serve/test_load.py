@@ -25,6 +25,7 @@ MATRIX = [[0.9, 0.1, 0.0], [0.25, 0.5, 0.25], [0.0, 0.2, 0.8]]
 
 def test_fifty_clients_see_no_error(server, capsys):
     tree = psutil.Process(server.process.pid)
+    asyncio.run(_load(server.address, time.monotonic() + 1))  # what is loaded once is no growth
     before = _memory(tree)
     times = asyncio.run(_load(server.address, time.monotonic() + SECONDS))
     after = _memory(tree)
@@ -36,8 +37,8 @@ def test_fifty_clients_see_no_error(server, capsys):
             f"99 % {1000 * times[int(0.99 * len(times))]:.0f} ms; "
             f"memory {before >> 20} to {after >> 20} MiB"
         )
-    assert len(times) > 10 * SECONDS
-    assert after - before < 300 << 20
+    assert len(times) >= CLIENTS
+    assert after - before < 200 << 20
 
 
 def _memory(tree: psutil.Process) -> int:
@@ -50,13 +51,14 @@ async def _load(address: str, until: float) -> list[float]:
 
     async def client(number: int) -> None:
         rng = random.Random(number)
-        async with httpx.AsyncClient(base_url=address, timeout=30) as http:
-            while time.monotonic() < until:
-                start = time.monotonic()
-                await (_prove(http) if number % 10 == 0 else _quick(http, rng, traces))
-                times.append(time.monotonic() - start)
+        while time.monotonic() < until:
+            start = time.monotonic()
+            await (_prove(http) if number % 10 == 0 else _quick(http, rng, traces))
+            times.append(time.monotonic() - start)
 
-    await asyncio.gather(*map(client, range(CLIENTS)))
+    each_its_own = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
+    async with httpx.AsyncClient(base_url=address, timeout=30, limits=each_its_own) as http:
+        await asyncio.gather(*map(client, range(CLIENTS)))
     return times
 
 

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from .._version import __version__
 from ..gestures.data import Layout
 from . import _schemas as schemas
-from ._jobs import Job
 from ._workers import Pool
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -51,19 +50,13 @@ async def answer(request: Request, kind: str, task: str, given: Any) -> dict[str
         done.cancel()
     if job.state == "done" and job.result is not None:
         return job.result
-    raise HTTPException(_status(job), (job.error or {}).get("message", "failed"))
+    status = {"refused": 422, "late": 504}.get(job.state, 500)
+    raise HTTPException(status, (job.error or {}).get("message", "failed"))
 
 
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _status(job: Job) -> int:
-    if job.state == "refused":
-        return 422
-    message = (job.error or {}).get("message", "")
-    return 504 if "time limit" in message or "no worker" in message else 500
 
 
 @decoding.post("/decode")

@@ -50,7 +50,6 @@ def create_app(limits: Limits | None = None, *, loopback: bool = True) -> FastAP
         try:
             yield
         finally:
-            app.state.proofs.close()
             for pool in app.state.pools.values():
                 await pool.close()
 

@@ -1,4 +1,4 @@
-"""A job: queued, running, then done, refused, failed or cancelled; its news for all who listen."""
+"""A job: queued, running, then done, refused, failed, late or cancelled; its news for listeners."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Literal, NamedTuple
 
-State = Literal["queued", "running", "done", "refused", "failed", "cancelled"]
-FINAL: tuple[State, ...] = ("done", "refused", "failed", "cancelled")
+State = Literal["queued", "running", "done", "refused", "failed", "late", "cancelled"]
+FINAL: tuple[State, ...] = ("done", "refused", "failed", "late", "cancelled")
 
 
 class News(NamedTuple):
@@ -31,6 +31,8 @@ class Job:
         self.news: list[News] = []
         self.listeners = 0
         self.on_cancel: Callable[[], None] = lambda: None
+        self.patience: asyncio.TimerHandle | None = None
+        """Ends the waiting for a worker."""
         self._changed = asyncio.Event()
 
     @property
@@ -44,6 +46,7 @@ class Job:
             self._wake()
 
     def started(self) -> None:
+        self._stop_waiting()
         self.state = "running"
         self.tell("started", {})
 
@@ -57,6 +60,7 @@ class Job:
         """The first end counts: what a cancelled worker still says is not heard."""
         if self.final:
             return
+        self._stop_waiting()
         self.state, self.result, self.error = state, result, error
         self.news.append(News("end", {"state": state}))
         self._wake()
@@ -66,6 +70,11 @@ class Job:
         if not self.final:
             self.end("cancelled", error={"message": "cancelled"})
             self.on_cancel()
+
+    def _stop_waiting(self) -> None:
+        if self.patience is not None:
+            self.patience.cancel()  # a timer that is left would keep the job in memory
+            self.patience = None
 
     def _wake(self) -> None:
         self._changed.set()

@@ -20,7 +20,6 @@ _FIRST_LOOK = 0.5
 # Who closes the page wants no answer; who merely reconnects comes back sooner.
 _ABANDONED = 3.0
 _GRACE = 1.0
-_KEEP_ALIVE = 15.0
 
 _Responses = dict[int | str, dict[str, Any]]
 _MISSING: _Responses = {
@@ -43,7 +42,6 @@ class Proofs:
     def __init__(self, kept: int):
         self._jobs: dict[str, Job] = {}
         self._kept = kept
-        self._timers: set[asyncio.TimerHandle] = set()
 
     def add(self, job: Job) -> None:
         self._jobs[job.id] = job
@@ -56,17 +54,6 @@ class Proofs:
         if job is None:
             raise HTTPException(404, f"there is no job {id} (results are kept for a while only)")
         return job
-
-    def left_by_listener(self, job: Job) -> None:
-        """The last listener gone, and none back soon: stop the work."""
-        if job.listeners == 0 and not job.final:
-            loop = asyncio.get_running_loop()
-            handle = loop.call_later(_ABANDONED, lambda: job.listeners or job.cancel())
-            self._timers.add(handle)
-
-    def close(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
 
 
 @proofs.post("/verify", status_code=202)
@@ -115,11 +102,11 @@ async def events(
 ) -> StreamingResponse:
     """The search, live.
 
-    Events: `started`, `parsed`, `lemmas`, `products`, `round` (with examples, candidate and
-    restarts), and `end` with the whole job. When the last listener leaves, the proof is cancelled.
+    Events: `started`, `parsed`, `preparing`, `prepared`, `lemmas`, `products`, `round` (with
+    examples, candidate and restarts), and `end` with the whole job. When the last listener leaves,
+    the proof is cancelled.
     """
-    jobs: Proofs = request.app.state.proofs
-    job = jobs.find(id)
+    job: Job = request.app.state.proofs.find(id)
     given = last_event_id or ""
     after = int(given) + 1 if given.isascii() and given.isdigit() and len(given) < 10 else 0
 
@@ -133,7 +120,9 @@ async def events(
                 yield f"id: {number}\nevent: {news.event}\ndata: {json.dumps(data)}\n\n"
         finally:
             job.listeners -= 1
-            jobs.left_by_listener(job)
+            if not (job.listeners or job.final):
+                loop = asyncio.get_running_loop()
+                loop.call_later(_ABANDONED, lambda: job.listeners or job.cancel())
 
     return StreamingResponse(stream(), media_type="text/event-stream")
 

@@ -149,7 +149,7 @@ class Verdict(BaseModel):
 
 class VerifyJob(BaseModel):
     id: str
-    state: Literal["queued", "running", "done", "refused", "failed", "cancelled"]
+    state: Literal["queued", "running", "done", "refused", "failed", "late", "cancelled"]
     result: Verdict | None = None
     error: Problem | None = None
 

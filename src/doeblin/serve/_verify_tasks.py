@@ -31,7 +31,12 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
         language=payload["language"],
         ints=payload["ints"],
     )
+    spent = time.monotonic() - before
     emit("parsed", {})
+    if payload["method"] != "spacer":
+        emit("preparing", {})  # compiles the chain if nobody has used it before
+        compiled(search_method(payload["method"]))
+        emit("prepared", {})
     with watching(program, emit) as notify:
         verdict = verify(
             program,
@@ -41,7 +46,7 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
             hints=payload["hints"],
             on_event=notify,
             cancel=cancel,
-            spent=time.monotonic() - before,
+            spent=spent,
         )
     return verdict.as_dict() | {"ints_meaning": INTS[verdict.ints]} | _files(program, verdict)
 

@@ -16,6 +16,8 @@ from ._jobs import Job
 _GRACE = 0.5
 _LONGEST_LINE = 32 * 1024 * 1024
 _LONGEST_PAUSE = 30.0
+# A job's time stands still while its worker prepares what serves all jobs, but not for ever.
+_PREPARING = 300.0
 
 
 class Busy(Exception):
@@ -91,8 +93,10 @@ class Pool:
         job = Job(payload, seconds)
         job.on_cancel = lambda: self._cancelled(job)
         self._waiting.append(job)
-        asyncio.get_running_loop().call_later(self._patience, self._gave_up_waiting, job)
         self._dispatch()
+        if job.state == "queued":
+            loop = asyncio.get_running_loop()
+            job.patience = loop.call_later(self._patience, self._gave_up_waiting, job)
         return job
 
     @property
@@ -115,22 +119,25 @@ class Pool:
 
     def _give(self, worker: _Worker, job: Job) -> None:
         worker.job, worker.since = job, time.monotonic()
-        loop = asyncio.get_running_loop()
-        worker.timer = loop.call_later(job.seconds, self._late, worker, job)
+        self._set_timer(worker, job, job.seconds)
         worker.send(job=job.id, payload=job.payload)
         job.started()
+
+    def _set_timer(self, worker: _Worker, job: Job, seconds: float) -> None:
+        if worker.timer is not None:
+            worker.timer.cancel()
+        loop = asyncio.get_running_loop()
+        worker.timer = loop.call_later(seconds, self._late, worker, job)
 
     def _late(self, worker: _Worker, job: Job) -> None:
         if worker.job is job:
             reason = f"stopped after {job.seconds:g} s, the time limit"
-            job.end("failed", error={"message": reason})
+            job.end("late", error={"message": reason})
             worker.kill()
 
     def _gave_up_waiting(self, job: Job) -> None:
-        if job.state == "queued":
-            reason = f"no worker was free within {self._patience:g} s"
-            job.end("failed", error={"message": reason})
-            self._waiting.remove(job)
+        self._waiting.remove(job)
+        job.end("late", error={"message": f"no worker was free within {self._patience:g} s"})
 
     def _cancelled(self, job: Job) -> None:
         if job in self._waiting:
@@ -196,6 +203,10 @@ class Pool:
 
     def _answer(self, worker: _Worker, job: Job, message: dict[str, Any]) -> None:
         if "event" in message:
+            if message["event"] == "preparing":
+                self._set_timer(worker, job, _PREPARING)
+            elif message["event"] == "prepared":
+                self._set_timer(worker, job, job.seconds)
             job.tell(message["event"], message["data"])
             return
         if "result" in message:

@@ -7,7 +7,7 @@ import { verdict } from "./verdict.js";
 const LANGUAGES = { sl: "sygus", smt2: "horn" };
 const MOST_TRIES = 8;
 
-let running = null; // { id, source, began, ticker }
+let running = null; // { id, program, stream, began, ticker }
 let file = "program.c";
 
 export async function start() {
@@ -78,7 +78,7 @@ async function prove() {
       timeout: Number($("verify-seconds").value),
       seed: Math.trunc(Number($("verify-seed").value)),
     });
-    running = { id: job.id, program, began: performance.now() };
+    running = { id: job.id, program };
     state("Waiting for a free worker …", true);
     follow(job.id);
   } catch (error) {
@@ -93,10 +93,12 @@ function follow(id) {
   const stream = new EventSource(`/api/verify/${id}/events`);
   running.stream = stream;
   const on = (event, act) => stream.addEventListener(event, (message) => act(JSON.parse(message.data)));
-  on("started", () => {
-    running.ticker = setInterval(tick, 100);
-    tick();
+  on("started", watch);
+  on("preparing", () => {
+    clearInterval(running.ticker);
+    state("Getting the chain ready; the first time, it is compiled …", true);
   });
+  on("prepared", watch);
   on("lemmas", ({ text }) => attempt("lemma", [], text));
   on("products", ({ text }) => attempt("lemma", [], text));
   on("round", (news) => {
@@ -149,6 +151,13 @@ function state(text, isRunning = false) {
   const line = $("verify-state");
   line.textContent = text;
   line.classList.toggle("running", isRunning);
+}
+
+function watch() {
+  clearInterval(running.ticker);
+  running.began = performance.now();
+  running.ticker = setInterval(tick, 100);
+  tick();
 }
 
 function tick() {
