@@ -76,22 +76,42 @@ INVARIANT = {
         }
     },
 }
-WAYPOINT = {
-    "type": "object",
-    "required": ["type", "action", "location"],
-    "properties": {
-        "type": {
-            "enum": ["assumption", "target", "function_enter", "function_return", "branching"]
-        },
-        "action": {"enum": ["follow", "avoid"]},
-        "location": LOCATION,
-        "constraint": {
+
+
+def waypoint(kind, **constraint):
+    """A waypoint of one kind; each has its own rules for the constraint."""
+    properties = {"type": {"const": kind}, "action": {"const": "follow"}, "location": LOCATION}
+    if constraint:
+        properties["constraint"] = {
             "type": "object",
-            "required": ["value"],
-            "properties": {"value": {"type": "string"}, "format": {"type": "string"}},
-        },
-    },
-    "additionalProperties": False,
+            "required": ["value", "format"],
+            "properties": constraint,
+            "additionalProperties": False,
+        }
+    return {
+        "type": "object",
+        "required": list(properties),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+# The kinds that we write. In format 2.0 a condition on a result is in ACSL, `\\result` against
+# a constant, and an assumption is a C expression; a target has no condition.
+WAYPOINT = {
+    "oneOf": [
+        waypoint(
+            "function_return",
+            value={"type": "string", "pattern": r"^\\result == -?\d+$"},
+            format={"const": "acsl_expression"},
+        ),
+        waypoint(
+            "assumption",
+            value={"type": "string", "not": {"pattern": r"\\|(?<![=!<>])=(?!=)"}},
+            format={"const": "c_expression"},
+        ),
+        waypoint("target"),
+    ]
 }
 SEGMENT = {
     "type": "object",
@@ -232,11 +252,55 @@ def test_witness_invariants_hold_in_the_compiled_program(proofs, tmp_path, name)
     assert subprocess.run([binary], timeout=20, check=False).returncode == 0
 
 
-def test_violation_witness_and_trace(failure):
-    program, verdict = failure
+UNSET = """extern int __VERIFIER_nondet_int(void);
+extern void abort(void);
+void reach_error() { abort(); }
+void __VERIFIER_assert(int c) { if (!c) { ERROR: {reach_error(); abort();} } }
+int main() {
+  int x, y = __VERIFIER_nondet_int(), z; /* no; value */
+  // nor; here
+  for (int i = 0; i < 2; i++) { int w;
+    if (w != 7 + i) return 0; }
+  if (y > 3 && z == 2) __VERIFIER_assert(x != 5);
+  return 0;
+}
+"""
+
+
+def waypoints(program):
+    verdict = verify(program, timeout=30)
     document = yaml.safe_load(witness(program, verdict))
     jsonschema.validate(document, schema("violation_sequence", SEGMENT))
-    assert document[0]["content"][-1]["segment"][0]["waypoint"]["type"] == "target"
+    # One waypoint to follow in each segment; the target is the last, and there is only one.
+    assert all(len(part["segment"]) == 1 for part in document[0]["content"])
+    found = [part["segment"][0]["waypoint"] for part in document[0]["content"]]
+    assert [way["type"] == "target" for way in found] == [False] * (len(found) - 1) + [True]
+    return found
+
+
+def test_values_of_unset_variables_are_in_the_witness():
+    program = parse_program(UNSET, file="unset.c")
+    lines = UNSET.splitlines()
+    found = [
+        (
+            way["type"],
+            way.get("constraint", {}).get("value"),
+            lines[way["location"]["line"] - 1][way["location"]["column"] - 1 :],
+        )
+        for way in waypoints(program)
+    ]
+    assert found == [
+        ("function_return", "\\result == 4", "), z; /* no; value */"),
+        ("assumption", "x == 5 && z == 2", "for (int i = 0; i < 2; i++) { int w;"),
+        ("assumption", "w == 7", "if (w != 7 + i) return 0; }"),
+        ("assumption", "w == 8", "if (w != 7 + i) return 0; }"),
+        ("target", None, "reach_error(); abort();} } }"),
+    ]
+
+
+def test_violation_witness_and_trace(failure):
+    program, verdict = failure
+    assert waypoints(program)
     lines = trace(program, verdict)
     assert "assert(used < capacity);" in lines[-1] and lines[-1].endswith("assertion")
 

@@ -105,7 +105,8 @@ class Emitter:
         self.current = self.graph.block()
 
     def fail(self, what: str, place: Place) -> None:
-        self.graph.blocks[self.current].end = Fail(what, self.blame[0] if self.blame else place)
+        blamed = self.blame[0] if self.blame else place
+        self.graph.blocks[self.current].end = Fail(what, blamed, place)
         self.current = self.graph.block()
 
     def require(self, condition: Term, what: str, place: Place) -> None:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 from ..._errors import InputError
 from ..flow import Assign, Loop
 from ..terms import ZERO, compare, const, var
-from ._calls import ASSERTIONS, Calls
+from ._calls import ASSERTIONS, FAILURES, Calls
 from ._emitter import Slot, Value
 from ._types import CType, Opaque
 
@@ -214,7 +214,7 @@ class Statements(Calls):
         if node.name == "ERROR":
             if node.name not in frame.defined:
                 self.start(block)
-                self.fail("label ERROR reached", self.place(node))
+                self.fail("label ERROR reached", self.place(_failing(node.stmt) or node))
         else:
             if node.name in frame.defined:
                 raise InputError(f"the label '{node.name}' is doubled", place=self.place(node))
@@ -352,6 +352,16 @@ class Statements(Calls):
             raise self.unsupported("this initialiser of a static variable", node.init)
         self.current = block
         start.append(Assign(name, const(self.constant_value(value, node.init)), self.place(node)))
+
+
+def _failing(node: Any) -> Any:
+    """The first call of a failure function in a statement, as after `ERROR:`."""
+    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", None) in FAILURES:
+        return node
+    for _, child in node.children() if node is not None else ():
+        if (found := _failing(child)) is not None:
+            return found
+    return None
 
 
 def _collect_cases(node: Any, found: list[Any]) -> None:

@@ -76,10 +76,15 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The property is violated here; `what` says how."""
+    """The property is violated here; `what` says how.
+
+    Of an assertion that is a function of the program's, `place` is the call that a person looks
+    for, and `at` the place within where it fails.
+    """
 
     what: str
     place: Place | None = None
+    at: Place | None = None
 
 
 End = Jump | Branch | Stop | Fail

@@ -20,7 +20,8 @@ def c_text(
     return _show(term, name, 0, wide and not acsl)
 
 
-def _number(value: int) -> str:
+def number(value: int) -> str:
+    """A constant of C that has this value."""
     if value == -(1 << 63):
         return "(-9223372036854775807LL - 1)"
     suffix = "" if abs(value) < 1 << 31 else "LL"
@@ -30,7 +31,7 @@ def _number(value: int) -> str:
 def _show(term: Term, name: Callable[[str], str], outer: int, wide: bool) -> str:
     op = term.op
     if op == "const":
-        return ("1" if term.leaf else "0") if term.boolean else _number(term.leaf)
+        return ("1" if term.leaf else "0") if term.boolean else number(term.leaf)
     if op == "var":
         return name(term.leaf)
     if op == "not":

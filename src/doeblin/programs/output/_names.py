@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -100,3 +101,19 @@ def closing(text: str, place: Place) -> tuple[Place, str] | None:
             column = index - (text.rfind("\n", 0, index) + 1) + 1
             return Place(place.file, line, column), text[opening + 1 : index]
     return None
+
+
+def following(text: str, place: Place) -> Place | None:
+    """Where the statement after the declaration at `place` begins, if one follows."""
+    lines = text.splitlines(keepends=True)
+    if not place.line or place.line > len(lines):
+        return None
+    index = text.find(";", sum(map(len, lines[: place.line - 1])) + (place.column or 1) - 1)
+    if index < 0:
+        return None
+    gap = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL).match(text, index + 1)
+    start = gap.end() if gap else index + 1
+    if start >= len(text) or text[start] in "})":
+        return None
+    line = text.count("\n", 0, start) + 1
+    return Place(place.file, line, start - (text.rfind("\n", 0, start) + 1) + 1)

@@ -12,8 +12,8 @@ from ..._errors import Place
 from ..._version import __version__
 from .._program import Program
 from .._verdict import Outcome, Verdict
-from ._c_text import c_text
-from ._names import closing, graph_of, located
+from ._c_text import c_text, number
+from ._names import closing, following, graph_of, located
 
 SPECIFICATION = "CHECK( init(main()), LTL(G ! call(reach_error())) )"
 
@@ -52,26 +52,43 @@ def _correctness(program: Program, verdict: Verdict) -> str:
 
 
 def _violation(program: Program, verdict: Verdict) -> str:
-    graph_of(program, verdict, Outcome.UNSAFE, "a violation witness")
+    graph = graph_of(program, verdict, Outcome.UNSAFE, "a violation witness")
     run = verdict.failure.run if verdict.failure else None
     segments: list[Any] = []
+    pending: dict[Place, list[str]] = {}  # values of variables without initialiser
+    last: Place | None = None
+
+    def flush(now: Place | None = None) -> None:
+        """Such values can be stated where the statement after the declaration begins, unless the
+        run is still within that declaration."""
+        for place in list(pending):
+            if now is None or last is None or not (_before(last, now) and _before(now, place)):
+                constraint = {"value": " && ".join(pending.pop(place)), "format": "c_expression"}
+                segments.append(_segment("assumption", _location(program, place), constraint))
+
     for havoc, value in run.inputs if run else ():
-        if havoc.origin != "call" or havoc.place is None:
+        if havoc.place is None or havoc.origin not in ("call", "declaration"):
             continue
-        end = closing(program.text, havoc.place)
-        if end is None:
-            continue
-        segments.append(
-            _segment(
-                "function_return",
-                _location(program, end[0], "main"),
-                {"value": f"\\result == {value}", "format": "ext_c_expression"},
-            )
-        )
+        flush(havoc.place)
+        last = havoc.place
+        if havoc.origin == "call":
+            end = closing(program.text, havoc.place)
+            if end is not None:
+                constraint = {"value": f"\\result == {value}", "format": "acsl_expression"}
+                segments.append(_segment("function_return", _location(program, end[0]), constraint))
+        elif (place := following(program.text, havoc.place)) is not None:
+            name = graph.variables[havoc.name].shown
+            pending.setdefault(place, []).append(f"{name} == {number(value)}")
+    flush()
     fail = run.failure if run else None
-    if fail is not None and fail.place is not None:
-        segments.append(_segment("target", _location(program, fail.place, "main")))
+    target = fail.at or fail.place if fail is not None else None
+    if target is not None:
+        segments.append(_segment("target", _location(program, target)))
     return _document(program, "violation_sequence", segments)
+
+
+def _before(place: Place, other: Place) -> bool:
+    return (place.line or 0, place.column or 0) < (other.line or 0, other.column or 0)
 
 
 def _segment(kind: str, location: dict, constraint: dict | None = None) -> dict:
@@ -81,13 +98,13 @@ def _segment(kind: str, location: dict, constraint: dict | None = None) -> dict:
     return {"segment": [{"waypoint": waypoint}]}
 
 
-def _location(program: Program, place: Place, function: str) -> dict[str, Any]:
-    return {
+def _location(program: Program, place: Place, function: str | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {
         "file_name": program.file,
         "line": place.line,
         "column": place.column,
-        "function": function,
     }
+    return found | ({"function": function} if function else {})
 
 
 def _document(program: Program, kind: str, content: list[Any]) -> str:
