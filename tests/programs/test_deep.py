@@ -1,0 +1,114 @@
+"""Failures that are far away: compiled runs, loops taken many times at once, long replays."""
+
+import random
+
+import pytest
+import yaml
+
+from doeblin.programs import Outcome, parse_program, verify
+from doeblin.programs.flow._fast import Fast
+from doeblin.programs.output import driver, trace, witness
+from doeblin.programs.proof import Clock, accelerate
+from doeblin.programs.terms import evaluate
+
+from .program_generator import Generator
+
+
+@pytest.mark.parametrize("ints", ["math", "wrap32"])
+def test_compiled_runs_agree_with_the_interpreter(ints):
+    """On random programs and inputs: the same end, the same inputs taken, the same last state."""
+    compared = 0
+    for seed in range(30):
+        program = parse_program(Generator(seed).program().text, ints=ints)
+        assert program.interpreter is not None and program.graph is not None
+        fast = Fast(program.graph)
+        for case in range(3):
+            rng = random.Random(100 * seed + case)
+            values = [rng.choice((0, 1, -1, 7, rng.randint(-300, 300))) for _ in range(2500)]
+
+            def clamped(havoc, given):
+                return min(max(next(given), havoc.low), havoc.high)
+
+            given = iter(values)
+            slow = program.interpreter.run(lambda h, g=given: clamped(h, g), limit=1500)
+            if slow.outcome == "cut":
+                continue
+            given = iter(values)
+            run = fast.run(lambda h, arrivals, g=given: clamped(h, g), limit=10_000)
+            assert (run.outcome, run.failure) == (slow.outcome, slow.failure), seed
+            assert run.inputs == slow.inputs, seed
+            compared += 1
+    assert compared > 50
+
+
+def test_a_compiled_run_goes_on_where_it_stopped():
+    program = parse_program("int main() { int x = 0; while (x < 9000) x += 3; assert(x != 9000); }")
+    assert program.graph is not None
+    fast = Fast(program.graph)
+    whole = fast.run(lambda havoc, arrivals: 0, limit=100_000)
+    half = fast.run(lambda havoc, arrivals: 0, limit=1000)
+    rest = fast.run(lambda havoc, arrivals: 0, limit=100_000, initial=half.state, block=half.block)
+    assert half.outcome == "cut" and rest.outcome == whole.outcome == "failed"
+    assert half.blocks + rest.blocks == whole.blocks and rest.state == whole.state
+
+
+def test_numbers_too_large_end_a_compiled_run():
+    text = "int main() { long x = 3; while (1) x = x * x; assert(x); }"
+    program = parse_program(text)
+    assert program.graph is not None
+    assert Fast(program.graph).run(lambda havoc, arrivals: 0, limit=1000).outcome == "cut"
+
+
+def test_many_turns_at_once_are_those_turns_one_by_one():
+    text = """int main() { int n = unknown(), i = 0, s = 0, t = 0, last = 0;
+      while (i < n) { last = i; if (i < 50) s += 2; else { t += 3; s--; } i++; }
+      assert(s + t + last != 77); }"""
+    system = parse_program(text).system
+    with Clock(20) as clock:
+        found = accelerate(system, clock)
+        assert len(found.base) == 2  # a way for each branch
+        checked = 0
+        rng = random.Random(5)
+        for index, base in found.base.items():
+            long, short = found.system.clauses[index], system.clauses[base]
+            names = system.cuts[0].variables
+            for _ in range(300):
+                state = {name: rng.randint(-5, 90) for name in names}
+                turns = rng.randint(2, 12)
+                values = state | dict.fromkeys(short.inputs, 0) | {long.inputs[-1]: turns}
+                if not evaluate(long.constraint, values):
+                    continue
+                now = dict(state)
+                for _ in range(turns):
+                    assert evaluate(short.constraint, now)
+                    new = [evaluate(arg, now) for arg in short.args]
+                    now = dict(zip(names, new, strict=True))
+                assert now == dict(
+                    zip(names, (evaluate(arg, values) for arg in long.args), strict=True)
+                )
+                checked += 1
+        assert checked > 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main() { int x = 0; while (x < 1000000) x++; assert(x != 1000000); }",
+        "int main() { unsigned x = 0, y = 0; while (x < 400000) { if (x < 200000) y++; else y--;"
+        " x++; } assert(y != 0); }",
+        "int main() { int n = unknown(), i = 0, s = 0; assume(n >= 0 && n <= 100000);"
+        " while (i < n) { s += 3; i++; } assert(s != 3 * 31337); }",
+    ],
+)
+def test_failures_after_very_many_steps(text):
+    program = parse_program(text, file="far.c")
+    verdict = verify(program, timeout=60)
+    assert verdict.outcome is Outcome.UNSAFE, verdict.reason
+    assert verdict.failure is not None and verdict.failure.run is not None
+    lines = trace(program, verdict)
+    long = verdict.failure.run.gap is not None
+    assert any("steps are not shown" in line for line in lines) == long
+    assert len(lines) < 200_000 and lines[-1].endswith("assertion")
+    assert yaml.safe_load(witness(program, verdict)) and "doeblin_inputs" in driver(
+        program, verdict
+    )
