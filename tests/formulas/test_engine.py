@@ -12,6 +12,7 @@ from doeblin import _errors
 from doeblin.formulas._bits import pack, unpack
 from doeblin.formulas._engine import Chain, Task
 from doeblin.formulas._reference import ReferenceChain
+from doeblin.formulas._rows import error_rows, row_width
 from doeblin.formulas._stages import (
     Method,
     Stage,
@@ -38,6 +39,8 @@ METHODS = [
     focused_gibbs(focus=0.0, epsilon=0.05),
     focused_gibbs(beta=float("inf"), focus=0.5, epsilon=0.05),
     focused_gibbs(beta=0.7, focus=0.3, epsilon=0.1),
+    focused_gibbs(epsilon=0.02),
+    focused_gibbs(beta=1.0, epsilon=0.02),
     THREE_STAGES,
 ]
 
@@ -85,10 +88,14 @@ def test_engine_follows_the_reference_step_for_step(method, options, template):
         assert (chain.cost, chain.best.tolist()) == (reference.cost, reference.best.tolist())
 
 
-def test_examples_beyond_the_specialised_widths_follow_the_reference():
-    task = random_task(5, examples=1025, pairs=0, atoms=20)
-    chain = Chain(task, METHODS[2], (2, 2), seed=3)
-    reference = ReferenceChain(task, METHODS[2], (2, 2), seed=3)
+@pytest.mark.parametrize(
+    ("method", "atoms"), [(METHODS[2], 20), (METHODS[3], 300)], ids=["2-stage", "Gibbs"]
+)
+def test_examples_beyond_the_specialised_widths_follow_the_reference(method, atoms):
+    """Also more atoms than fit a vector, and more rows than fit a byte."""
+    task = random_task(5, examples=1025, pairs=0, atoms=atoms)
+    chain = Chain(task, method, (2, 2), seed=3)
+    reference = ReferenceChain(task, method, (2, 2), seed=3)
     chain.run(max_steps=60)
     reference.run(max_steps=60)
     assert chain.present.tolist() == reference.present.tolist()
@@ -237,6 +244,37 @@ def test_overtime_ends_at_a_restart():
     tours = chain.tours
     chain.run(max_steps=1)
     assert chain.tours == tours
+
+
+def test_a_sweep_tries_every_atom_once_and_then_only_mends():
+    """Nothing lowers this cost and nothing mends it, so that changes end with the first sweep."""
+    task = Task(np.ascontiguousarray(pack(np.ones((3, 1), dtype=bool)).T), pack([False]))
+    method = Method("sweeps", (Stage(move="gibbs", beta=0.0, sweep=True),), None)
+    ends = set()
+    for seed in range(20):
+        chain = Chain(task, method, (2, 2), seed=seed, start=np.zeros((2, 2)))
+        chain.run(max_steps=4)
+        end = chain.present.tolist()
+        chain.run(max_steps=50)
+        assert chain.present.tolist() == end
+        ends |= {(place, code) for place, code in enumerate(np.ravel(end).tolist())}
+    # Every place was redrawn in some run, with each of the three atoms.
+    assert len(ends) == 12
+
+
+def test_error_rows_say_who_errs_where():
+    rng = np.random.default_rng(1)
+    holds = rng.random((300, 3 * 64)) < 0.5
+    labels = rng.random(64) < 0.5
+    rows = error_rows(np.ascontiguousarray(pack(holds).T), pack(labels), 1)
+    shown = unpack(rows.reshape(-1, row_width(300)), 300)
+    assert row_width(300) == 8
+    assert np.array_equal(shown[:64], (holds[:, :64] != labels).T)
+    sources, targets = holds[:, 64:128].T, holds[:, 128:].T
+    assert np.array_equal(shown[64:256], np.concatenate([sources, ~targets, sources & ~targets]))
+    assert shown[256].all()
+    assert not shown[257].any()
+    assert not unpack(rows.reshape(-1, 8), 512)[256, 300:].any()
 
 
 def test_bits_are_packed_and_unpacked():

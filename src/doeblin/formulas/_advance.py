@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from ._bits import GAMMA, mix, njit
+from ._bits import GAMMA, kernel, mix
 from ._gibbs import gibbs
 from ._metropolis import metropolis_full, metropolis_simplified
 from ._state import (
     BEST,
+    CONTROL_SIZE,
     COST,
     LEFT,
     METROPOLIS,
@@ -37,12 +38,12 @@ def _compiled(source: bytes):
     calls; a captured variable is part of the key, so an edit of any of them compiles anew.
     """
 
-    @njit(cache=True, error_model="numpy")
+    @kernel(cache=True, error_model="numpy")
     def advance(
         limit, soft_limit,
-        rows, columns, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
+        rows, columns, errors, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
         kinds, chances, penalties, accept, accept_size, heat, heat_size, exits, jumps,
-        codes, atoms, others, disjuncts, rest, costs, blocks, random, control, best_codes, trace,
+        codes, atoms, others, disjuncts, rest, words, numbers, random, control, best_codes, trace,
     ):  # fmt: skip
         """Runs the staged chain until it is solved or has taken `limit` steps in all.
 
@@ -65,6 +66,8 @@ def _compiled(source: bytes):
                     control[STAGE] = stage
                 random[0] += GAMMA
                 control[LEFT] = sojourn(mix(random[0]), exits[stage])
+                for q in range(len(codes)):
+                    control[CONTROL_SIZE + q] = 0
             count = min(control[LEFT], limit - control[STEPS])
             simplified = kinds[stage, 1] == SIMPLIFIED
             if kinds[stage, 0] == RESTART:
@@ -85,22 +88,22 @@ def _compiled(source: bytes):
                     taken = metropolis_simplified(
                         rows, neighbours, labels, shifts, width, m, chances[stage, 0],
                         accept[stage, : accept_size[stage]], penalties[stage],
-                        codes, atoms, others, disjuncts, random, count,
+                        codes, atoms, others, disjuncts, numbers, random, count,
                     )  # fmt: skip
                 else:
                     set_rest(disjuncts, -1, rest, width)
                     taken = metropolis_full(
                         rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
                         accept[stage, : accept_size[stage]],
-                        codes, atoms, others, disjuncts, rest, random, control, best_codes, trace,
-                        count,
+                        codes, atoms, others, disjuncts, rest, numbers, random, control,
+                        best_codes, trace, count,
                     )  # fmt: skip
             else:
                 taken = gibbs(
-                    rows, columns, prior, labels, shifts, m, pairs, simplified, chances[stage, 1],
-                    heat[stage, : heat_size[stage]], penalties[stage],
-                    codes, atoms, disjuncts, random, control, best_codes, trace, costs, blocks,
-                    count,
+                    rows, columns, errors, prior, labels, shifts, m, pairs, simplified,
+                    kinds[stage, 2] > 0, chances[stage, 1], heat[stage, : heat_size[stage]],
+                    penalties[stage], codes, atoms, others, disjuncts, rest, words, numbers,
+                    random, control, best_codes, trace, count,
                 )  # fmt: skip
             control[STEPS] += taken
             control[LEFT] -= taken
@@ -114,7 +117,15 @@ def _compiled(source: bytes):
 
 def _digest() -> bytes:
     folder = Path(__file__).parent
-    names = ("_bits.py", "_state.py", "_metropolis.py", "_gibbs.py", "_advance.py")
+    names = (
+        "_bits.py",
+        "_state.py",
+        "_metropolis.py",
+        "_lanes.py",
+        "_weigh.py",
+        "_gibbs.py",
+        "_advance.py",
+    )
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).digest()
 
 

@@ -64,20 +64,18 @@ class Chain:
         words = shared[0].shape[1] or shared[1].shape[0]
         self._codes = np.zeros(n * m, dtype=np.int64)
         self._best = np.zeros(n * m, dtype=np.int64)
-        self._control = np.zeros(state.CONTROL_SIZE, dtype=np.int64)
+        self._control = np.zeros(state.CONTROL_SIZE + n * m, dtype=np.int64)
         self._random = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
         self._trace = np.zeros((_TRACE, 3), dtype=np.int64)
         self._control[state.STAGE] = self._program.restart
         self._control[state.BEST] = state.IMPOSSIBLE
         self._atoms = np.zeros((n * m, words), dtype=np.uint64)
         self._disjuncts = np.zeros((n, words), dtype=np.uint64)
-        num_atoms = task.num_atoms
         self._arguments: tuple[Any, ...] = (
             *shared, m, task.pairs, *self._program.arrays,
             self._codes, self._atoms, np.zeros_like(self._atoms),
             self._disjuncts, np.zeros_like(self._disjuncts),
-            np.zeros(num_atoms, dtype=np.int32),
-            np.zeros(-(-num_atoms // state.BLOCK), dtype=np.uint64),
+            *task.scratch(self._program, n * m),
             self._random, self._control, self._best, self._trace,
         )  # fmt: skip
         if start is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import GAMMA, mix, njit, popcount
+from ._bits import GAMMA, kernel, mix, popcount
+from ._lanes import LANES, get, lanes_and_not, load_lanes, put, store_lanes
 from ._state import (
     BEST,
-    BLOCK,
+    CONTROL_SIZE,
     COST,
-    IMPOSSIBLE,
     LOW,
     ONE,
     ONES,
@@ -21,140 +21,11 @@ from ._state import (
     full_cost,
     load,
     note,
-    unit,
-    weighed,
 )
+from ._weigh import add_rows, binary_digits, heat_bath, listed
 
 
-@njit
-def count_two(first, second, matter, right, other_matter, other_right, costs):
-    for c in range(len(costs)):
-        costs[c] += np.int32(popcount((first[c] & matter) ^ right)) + np.int32(
-            popcount((second[c] & other_matter) ^ other_right)
-        )
-
-
-@njit
-def evaluate_full(columns, others, rest, labels, shifts, pairs, costs):
-    """The full cost with every atom of the pool in the one place, up to a common constant.
-
-    Only bits that the atom can change count: inside the other atoms and outside the other
-    disjuncts. Words without such bits are passed over, the rest are taken two at a time.
-    """
-    labelled = len(labels)
-    costs[:] = 0
-    waiting = -1
-    for w in range(labelled):
-        matter = others[w] & ~rest[w]
-        if matter == ZERO:
-            continue
-        if shifts is not None:
-            column = columns[w]
-            right = labels[w] & matter
-            for c in range(len(costs)):
-                costs[c] += np.int32(weighed((column[c] & matter) ^ right, shifts, w))
-        elif waiting < 0:
-            waiting = w
-        else:
-            before = others[waiting] & ~rest[waiting]
-            count_two(
-                columns[waiting], columns[w], before, labels[waiting] & before,
-                matter, labels[w] & matter, costs,
-            )  # fmt: skip
-            waiting = -1
-    if waiting >= 0:
-        before = others[waiting] & ~rest[waiting]
-        count_two(
-            columns[waiting], columns[waiting], before, labels[waiting] & before, ZERO, ZERO, costs
-        )
-    for w in range(labelled, labelled + pairs):
-        free = ~rest[w + pairs]
-        matter = others[w] & free
-        inside = rest[w] & free
-        mends = others[w + pairs]
-        if matter | inside != ZERO:
-            sources = columns[w]
-            targets = columns[w + pairs]
-            for c in range(len(costs)):
-                violated = ((sources[c] & matter) | inside) & ~(targets[c] & mends)
-                costs[c] += np.int32(weighed(violated, shifts, w))
-
-
-@njit
-def evaluate_simplified(columns, others, labels, shifts, penalties, costs):
-    """The disjunct's simplified cost with every atom of the pool in the one place."""
-    costs[:] = 0
-    for w in range(len(labels)):
-        wrong = others[w] & ~labels[w]
-        right = others[w] & labels[w]
-        column = columns[w]
-        for c in range(len(costs)):
-            costs[c] += np.int32(
-                penalties[0] * weighed(column[c] & wrong, shifts, w)
-                + penalties[1] * weighed(~column[c] & right, shifts, w)
-            )
-
-
-@njit
-def least_of(costs):
-    least = np.int32(IMPOSSIBLE)
-    for c in range(len(costs)):
-        least = min(least, costs[c])
-    return least
-
-
-@njit
-def total_weight(costs, prior, heat, least):
-    """Σ prior · heat[cost - least]. The last entry of `heat` is zero and stands for all beyond."""
-    last = np.int32(len(heat) - 1)
-    total = ZERO
-    for c in range(len(costs)):
-        # An unsigned index spares the check for negative ones, so that this loop is vectorised.
-        level = np.uint32(min(costs[c] - least, last))
-        total += np.uint64(prior[c]) * np.uint64(heat[level])
-    return total
-
-
-@njit
-def heat_bath(number, costs, prior, heat, blocks):
-    """Draws an atom with weight prior · heat[cost - least cost], or -1 when none is possible.
-
-    Weights are integers, so that sums do not depend on their order. `blocks` is scratch space.
-    """
-    num_blocks = (len(costs) + BLOCK - 1) // BLOCK
-    least = np.int32(IMPOSSIBLE)
-    for b in range(num_blocks):
-        lowest = least_of(costs[b * BLOCK : b * BLOCK + BLOCK])
-        blocks[b] = np.uint64(lowest)
-        least = min(least, lowest)
-    if least >= IMPOSSIBLE:
-        return -1
-    farthest = np.uint64(least + len(heat) - 2)
-    total = ZERO
-    for b in range(num_blocks):
-        near = blocks[b] <= farthest
-        blocks[b] = ZERO
-        if near:
-            part = slice(b * BLOCK, b * BLOCK + BLOCK)
-            blocks[b] = total_weight(costs[part], prior[part], heat, least)
-            total += blocks[b]
-    share = np.uint64(unit(number) * float(total))
-    if share >= total:
-        share = total - ONE
-    b = 0
-    while blocks[b] <= share:
-        share -= blocks[b]
-        b += 1
-    c = b * BLOCK
-    while True:
-        weight = total_weight(costs[c : c + 1], prior[c : c + 1], heat, least)
-        if weight > share:
-            return c
-        share -= weight
-        c += 1
-
-
-@njit
+@kernel
 def violated_bit(disjuncts, labels, pairs, number):
     """A random violated example as `(word, bit, wanted)`; `number` chooses.
 
@@ -196,7 +67,7 @@ def violated_bit(disjuncts, labels, pairs, number):
     return 0, ZERO, np.int64(0)
 
 
-@njit
+@kernel
 def mending_atom(atoms, disjuncts, m, w, bit, wanted, number):
     """An atom through which the example at (w, bit) can become `wanted`."""
     n = disjuncts.shape[0]
@@ -229,15 +100,84 @@ def mending_atom(atoms, disjuncts, m, w, bit, wanted, number):
     return 0
 
 
-@njit
+@kernel(inline="always")
+def untried(control, left):
+    """The atom with so many untried ones before it; the last if there are too few."""
+    q = -1
+    while left >= 0 and CONTROL_SIZE + q + 1 < len(control):
+        q += 1
+        left -= 1 - get(control, CONTROL_SIZE + q)
+    return q
+
+
+@kernel
+def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows, planes):
+    """Sums, for every atom of the pool, what it would err on; returns the number of planes.
+
+    The full cost up to a common constant: only examples inside the other atoms and outside the
+    other disjuncts depend on the atom.
+    """
+    most, num_planes, count = 0, 0, 0
+    pair_rows = 64 * pairs
+    for w in range(labelled + pairs):
+        first = 64 * w
+        if w < labelled:
+            count = listed(others[q, w] & ~rest[i, w], first, width, rows, count)
+        else:
+            # Of an implication whose target is not inside anyway: the source may come inside, or is
+            # inside already; the atom may or may not pull the target inside.
+            free, mends = ~rest[i, w + pairs], others[q, w + pairs]
+            source = others[q, w] & ~rest[i, w] & free
+            count = listed(source & ~mends, first, width, rows, count)
+            count = listed(rest[i, w] & free & mends, first + pair_rows, width, rows, count)
+            count = listed(source & mends, first + 2 * pair_rows, width, rows, count)
+        low, ends = 0, w == labelled + pairs - 1
+        if shifts is not None:
+            low = shifts[w]
+            ends = ends or shifts[w + 1] != low
+        # Rows of equal weight are added together.
+        if ends and count:
+            most += count << low
+            digits = binary_digits(most)
+            add_rows(errors, width, rows, count, low, planes, num_planes, digits)
+            num_planes, count = digits, 0
+    return num_planes
+
+
+@kernel
+def weigh_simplified(errors, width, others, q, labels, shifts, penalties, rows, planes):
+    """The disjunct's simplified cost likewise: examples inside the other atoms."""
+    most, num_planes = 0, 0
+    for w in range(len(labels)):
+        for side in range(2):
+            word = others[q, w] & (labels[w] if side else ~labels[w])
+            count = listed(word, 64 * w, width, rows, 0)
+            low = 0 if shifts is None else shifts[w]
+            penalty = penalties[side]
+            while penalty and count:
+                if penalty & 1:
+                    most += count << low
+                    digits = binary_digits(most)
+                    add_rows(errors, width, rows, count, low, planes, num_planes, digits)
+                    num_planes = digits
+                penalty >>= 1
+                low += 1
+    return num_planes
+
+
+@kernel
 def gibbs(
-    rows, columns, prior, labels, shifts, m, pairs, simplified, focus, heat, penalties,
-    codes, atoms, disjuncts, random, control, best_codes, trace, costs, blocks, count,
+    rows, columns, errors, prior, labels, shifts, m, pairs, simplified, sweep, focus, heat,
+    penalties, codes, atoms, others, disjuncts, rest, words, numbers, random, control,
+    best_codes, trace, count,
 ):  # fmt: skip
     """At most `count` whole-atom Gibbs steps; returns the steps taken."""
     n, num_words = disjuncts.shape
-    others = np.empty(num_words, np.uint64)
-    rest = np.empty(num_words, np.uint64)
+    labelled = len(labels)
+    num_rows = 64 * (labelled + 3 * pairs) + 2
+    width = len(errors) // num_rows
+    allowed, chosen = words[:width], words[width : 2 * width]
+    totals, planes = words[2 * width : 2 * width + len(heat)], words[2 * width + len(heat) :]
     s = random[0]
     taken = 0
     while (simplified or control[COST] > 0) and taken < count:
@@ -245,43 +185,59 @@ def gibbs(
         s += GAMMA
         number = mix(s)
         q = below(number & LOW, n * m)
-        wanted = np.int64(-1)
-        at, bit = 0, ZERO
-        if (number >> S32) < focus:
+        mend = (number >> S32) < focus
+        if sweep:
+            left = n * m
+            for e in range(n * m):
+                left -= get(control, CONTROL_SIZE + e)
+            mend |= left == 0
+            q = untried(control, below(number & LOW, left))
+        for v in range(0, width, LANES):
+            store_lanes(allowed, v, load_lanes(errors, (num_rows - 2) * width + v))
+        if mend:
             s += GAMMA
             at, bit, wanted = violated_bit(disjuncts, labels, pairs, mix(s))
             s += GAMMA
             q = mending_atom(atoms, disjuncts, m, at, bit, wanted, mix(s))
+            # Who errs there now are the atoms to avoid; an implication's source should go outside.
+            at = (64 * at + np.int64(bit)) * width
+            for v in range(0, width, LANES):
+                bits = lanes_and_not(load_lanes(allowed, v), load_lanes(errors, at + v))
+                store_lanes(allowed, v, bits)
         i = q // m
         for w in range(num_words):
             word = ONES
             for e in range(i * m, i * m + m):
-                if e != q:
-                    word &= atoms[e, w]
-            others[w] = word
+                # A branch on whether this is q itself would be guessed wrong half of the time.
+                word &= get(atoms, e * num_words + w) | (ZERO - np.uint64(e == q))
+            put(others, q * num_words + w, word)
             word = ZERO
             for e in range(n):
-                if e != i:
-                    word |= disjuncts[e, w]
-            rest[w] = word
+                word |= get(disjuncts, e * num_words + w) & (np.uint64(e == i) - ONE)
+            put(rest, i * num_words + w, word)
         if simplified:
-            evaluate_simplified(columns, others, labels, shifts, penalties, costs)
+            num_planes = weigh_simplified(
+                errors, width, others, q, labels, shifts, penalties, numbers, planes
+            )
         else:
-            evaluate_full(columns, others, rest, labels, shifts, pairs, costs)
-        if wanted >= 0:
-            column = columns[at]
-            for c in range(len(costs)):
-                if np.int64((column[c] >> bit) & ONE) != wanted:
-                    costs[c] = IMPOSSIBLE
+            num_planes = weigh_full(
+                errors, width, others, q, rest, i, labelled, pairs, shifts, numbers, planes
+            )
         s += GAMMA
-        c = heat_bath(mix(s), costs, prior, heat, blocks)
+        c = heat_bath(mix(s), planes, num_planes, width, allowed, prior, heat, chosen, totals)
         if c < 0:
             continue
         codes[q] = c
         load(rows, columns, c, q, atoms)
         conjoin(atoms, i, m, disjuncts)
         if not simplified:
+            before = control[COST]
             control[COST] = full_cost(disjuncts, labels, shifts, pairs)
+            if mend or control[COST] < before:
+                # A new sweep begins.
+                for e in range(n * m):
+                    put(control, CONTROL_SIZE + e, 0)
+            put(control, CONTROL_SIZE + q, 1)
             if control[COST] < control[BEST]:
                 note(control, codes, best_codes, trace, control[COST], control[STEPS] + taken)
     random[0] = s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import GAMMA, mix, njit
+from ._bits import GAMMA, kernel, mix
 from ._state import (
     BEST,
     COST,
@@ -21,7 +21,7 @@ from ._state import (
 )
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def proposal(first, second, present, neighbours, num_atoms, single):
     """Another atom: one entry changed with probability `single`, all entries otherwise."""
     # Both are looked up and one is selected: cheaper than a branch guessed wrong.
@@ -32,15 +32,17 @@ def proposal(first, second, present, neighbours, num_atoms, single):
     return c
 
 
-@njit
+@kernel
 def metropolis_full(
     rows, neighbours, labels, shifts, width, m, pairs, single, accept,
-    codes, atoms, others, disjuncts, rest, random, control, best_codes, trace, count,
+    codes, atoms, others, disjuncts, rest, numbers, random, control, best_codes, trace, count,
 ):  # fmt: skip
     """At most `count` Metropolis steps under the full cost; returns the steps taken."""
     labelled = len(width) if len(width) > 0 else len(labels)
     num_atoms = len(rows)
-    disjunct_of = np.arange(len(codes)) // m
+    disjunct_of = numbers[: len(codes)]
+    for q in range(len(codes)):
+        disjunct_of[q] = q // m
     s = random[0]
     cost = control[COST]
     taken = 0
@@ -73,16 +75,18 @@ def metropolis_full(
     return taken
 
 
-@njit
+@kernel
 def metropolis_simplified(
     rows, neighbours, labels, shifts, width, m, single, accept, penalties,
-    codes, atoms, others, disjuncts, random, count,
+    codes, atoms, others, disjuncts, numbers, random, count,
 ):  # fmt: skip
     """`count` Metropolis steps under the simplified cost."""
     labelled = len(width) if len(width) > 0 else len(labels)
     num_atoms = len(rows)
-    disjunct_of = np.arange(len(codes)) // m
-    costs = np.empty(len(disjuncts), np.int64)
+    disjunct_of = numbers[: len(codes)]
+    for q in range(len(codes)):
+        disjunct_of[q] = q // m
+    costs = numbers[len(codes) : len(codes) + len(disjuncts)]
     for i in range(len(disjuncts)):
         costs[i] = disjunct_cost(disjuncts, i, labels, shifts, penalties[0], penalties[1])
     s = random[0]

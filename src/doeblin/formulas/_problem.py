@@ -131,12 +131,17 @@ def prepared(problem: Problem) -> Prepared:
 
 
 def _weight_planes(weights: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
-    """`(b, rows)` for every binary digit b that occurs in the weights: the rows that have it."""
+    """`(b, rows)` for every binary digit b that occurs in the weights: the rows that have it.
+
+    Where it takes no more words to repeat rows as often as they weigh, that is done instead.
+    """
     planes = []
     for shift in range(int(weights.max()).bit_length() if len(weights) else 0):
         rows = np.flatnonzero((weights >> shift) & 1)
         if len(rows):
             planes.append((shift, rows))
+    if -(-int(weights.sum()) // 64) <= sum(-(-len(rows) // 64) for _, rows in planes):
+        return [(0, np.repeat(np.arange(len(weights)), weights))] if planes else []
     return planes
 
 

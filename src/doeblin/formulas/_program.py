@@ -33,6 +33,13 @@ class Program:
     jumps: NDArray[np.float64]
     """Cumulative probabilities of the next stage when one is left."""
 
+    most_cost: int
+    """An upper bound on the costs that a Gibbs move weighs."""
+
+    @property
+    def gibbs(self) -> bool:
+        return bool((self.kinds[:, 0] == state.GIBBS).any())
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return (
@@ -51,16 +58,17 @@ def compiled(method: Method, most_cost: int) -> Program:
     stages: list[Stage | None] = list(method.stages)
     stages.insert(restart, None)
     k = len(stages)
-    kinds = np.zeros((k, 2), dtype=np.int64)
+    kinds = np.zeros((k, 3), dtype=np.int64)
     chances = np.zeros((k, 2), dtype=np.uint64)
     penalties = np.zeros((k, 2), dtype=np.int64)
+    most = most_cost
     accept: list[NDArray[np.uint64]] = []
     heat: list[NDArray[np.uint32]] = []
     for z, stage in enumerate(stages):
         boltzmann = np.ones(1)
         if stage is not None:
             gibbs, simplified = stage.move == "gibbs", stage.cost == "simplified"
-            kinds[z] = (state.GIBBS if gibbs else state.METROPOLIS), simplified
+            kinds[z] = (state.GIBBS if gibbs else state.METROPOLIS), simplified, stage.sweep
             chances[z] = stage.single * _ACCEPT_SCALE, stage.focus * _ACCEPT_SCALE
             penalties[z] = stage.false_positive, stage.false_negative
             largest = most_cost
@@ -68,6 +76,7 @@ def compiled(method: Method, most_cost: int) -> Program:
                 largest *= stage.false_positive + stage.false_negative
                 if largest >= state.IMPOSSIBLE:
                     raise InputError("the penalties times the examples' weights are too large")
+            most = max(most, largest)
             floor = 0.5 / _HEAT_SCALE if gibbs else 0.5 / _ACCEPT_SCALE
             length = longest_useful(stage.beta, floor, largest)
             with np.errstate(invalid="ignore"):
@@ -82,7 +91,7 @@ def compiled(method: Method, most_cost: int) -> Program:
     jumps /= np.where(jumps[:, -1:] > 0, jumps[:, -1:], 1.0)
     return Program(
         restart, kinds, chances, penalties, accept, heat,
-        np.ascontiguousarray(exits), np.ascontiguousarray(jumps),
+        np.ascontiguousarray(exits), np.ascontiguousarray(jumps), most,
     )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ class ReferenceChain:
                     self._stage = next((z for z in range(len(jumps) - 1) if jumps[z] > share), -1)
                     self._stage %= len(jumps)
                 self._left = self._sojourn(self._program.exits[self._stage])
+                self._tried: set[int] = set()
             stage = self._stages[self._stage]
             if stage is None:
                 for q in range(self._n * self._m):
@@ -92,9 +93,11 @@ class ReferenceChain:
 
     def _gibbs(self, stage: Stage) -> None:
         number = self._next()
-        q = (number & _LOW) * self._n * self._m >> 32
+        places = [q for q in range(self._n * self._m) if not stage.sweep or q not in self._tried]
+        mend = not places or number >> 32 < int(stage.focus * 2**32)
+        q = places[(number & _LOW) * len(places) >> 32] if places else -1
         allowed = np.ones(len(self._holds), dtype=bool)
-        if number >> 32 < int(stage.focus * 2**32):
+        if mend:
             w, b, wanted = self._violated(self._next())
             q = self._mending(w, b, wanted, self._next())
             allowed = self._holds[:, w, b] == wanted
@@ -108,11 +111,16 @@ class ReferenceChain:
             costs[c] = self._cost(stage, proposed)
         costs -= costs[allowed].min()
         heat = self._program.heat[self._stage]
+        # Better atoms first, then as they stand in the pool.
+        order = [int(c) for c in np.argsort(costs, kind="stable") if allowed[c]]
         weights = [
-            self._prior[c] * int(heat[costs[c]]) if allowed[c] and costs[c] < len(heat) else 0
-            for c in range(len(costs))
+            self._prior[c] * int(heat[costs[c]]) if costs[c] < len(heat) else 0 for c in order
         ]
-        self.present.flat[q] = _share(weights, _unit(number))
+        before = self._full_cost(self.present)
+        self.present.flat[q] = order[_share(weights, _unit(number))]
+        if mend or self._full_cost(self.present) < before:
+            self._tried = set()
+        self._tried.add(q)
 
     def _violated(self, number: int) -> tuple[int, int, bool]:
         wrong = np.argwhere(self._wrong(self.present))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,17 +91,17 @@ class Space:
             terms += 1
         return terms
 
-    def directions(self, d: int) -> Iterator[tuple[int, ...]]:
-        """Every `a`, few terms first; the zero vector begins if zero is a coefficient."""
+    def directions(self, d: int) -> NDArray[np.int64]:
+        """Every `a` as a row, few terms first; the zero vector begins if zero is a coefficient."""
         nonzero = [a for a in self.coefficients if a]
-        sparse = 0 in self.coefficients
-        for count in range(0 if sparse else d, self.terms(d) + 1 if sparse else d + 1):
-            for places in itertools.combinations(range(d), count):
-                for values in itertools.product(nonzero, repeat=count):
-                    direction = [0] * d
-                    for place, value in zip(places, values, strict=True):
-                        direction[place] = value
-                    yield tuple(direction)
+        blocks = []
+        for count in range(self.terms(d) + 1) if 0 in self.coefficients else [d]:
+            places = np.array(list(itertools.combinations(range(d), count)), dtype=np.int64)
+            values = np.array(list(itertools.product(nonzero, repeat=count)), dtype=np.int64)
+            block = np.zeros((len(places), len(values), d), dtype=np.int64)
+            np.put_along_axis(block, places[:, None], values[None], axis=2)
+            blocks.append(block.reshape(-1, d))
+        return np.concatenate(blocks)
 
 
 @dataclass(frozen=True)
@@ -133,41 +133,37 @@ def build_pool(
     `sides[k]` is 1 for points that should be inside, 0 for outside and -1 where nobody knows.
     """
     d = points.shape[1]
-    directions = list(space.directions(d))
-    array = np.array(directions, dtype=np.int64).reshape(-1, d)
-    rows: list[tuple[int, int, int]] = []
+    directions = space.directions(d)
+    codes = np.array([_CODES[relation] for relation in space.relations])
+    which, kind = np.nonzero(_useful(directions, codes, space))
     if space.constants is not None:
-        for k, direction in enumerate(directions):
-            for relation in _relations_for(direction, space):
-                rows.extend((k, _CODES[relation], int(b)) for b in space.constants)
+        counts = np.full(len(which), len(space.constants))
+        constants = np.tile(np.array(space.constants, dtype=np.int64), len(which))
     else:
         limit = max(4, min(64, _DATA_ATOMS // max(1, len(directions))))
-        projections = array @ points.T
-        for k, direction in enumerate(directions):
-            if any(direction):
-                for relation in _relations_for(direction, space):
-                    constants = (
-                        _thresholds(projections[k], sides, limit)
-                        if relation == "<="
-                        else _values(projections[k], min(limit, _EQUALITIES))
-                    )
-                    rows.extend((k, _CODES[relation], b) for b in constants)
-    modulus = [0] * len(rows)
+        projections = directions @ points.T
+        lists = [
+            []
+            if not directions[k].any()
+            else _thresholds(projections[k], sides, limit)
+            if code == _CODES["<="]
+            else _values(projections[k], min(limit, _EQUALITIES))
+            for k, code in zip(which, codes[kind], strict=True)
+        ]
+        counts = np.array([len(each) for each in lists], dtype=np.int64)
+        constants = np.array([b for each in lists for b in each], dtype=np.int64)
+    rows = np.column_stack([np.repeat(which, counts), np.repeat(codes[kind], counts), constants])
+    modulus = np.zeros(len(rows), dtype=np.int64)
     if not space.uniform or extra:
         always = [Atom((0,) * d, "<=", 0), Atom((0,) * d, "<=", -1)]
-        for atom in [*always, *extra]:
-            rows.append((len(directions), _CODES[atom.relation], atom.constant))
-            directions.append(atom.coefficients)
-            modulus.append(atom.modulus)
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    direction, relation, constant = (np.ascontiguousarray(column) for column in table.T)
-    atoms = AtomArrays(
-        np.array(directions, dtype=np.int64).reshape(-1, d),
-        direction,
-        relation,
-        constant,
-        np.array(modulus, dtype=np.int64),
-    )
+        more = [*always, *extra]
+        first = len(directions)
+        tail = [(first + k, _CODES[atom.relation], atom.constant) for k, atom in enumerate(more)]
+        rows = np.concatenate([rows, np.array(tail, dtype=np.int64)])
+        modulus = np.append(modulus, [atom.modulus for atom in more])
+        directions = np.concatenate([directions, [atom.coefficients for atom in more]])
+    direction, relation, constant = (np.ascontiguousarray(column) for column in rows.T)
+    atoms = AtomArrays(directions, direction, relation, constant, modulus)
     if len(atoms) > MOST_ATOMS:
         raise InputError(f"the space has {len(atoms):,} atoms; at most {MOST_ATOMS:,} fit")
     return Pool(atoms, np.ones(len(atoms)) if space.uniform else simplicity(atoms))
@@ -224,13 +220,16 @@ def _num_directions(d: int, terms: int, nonzero: int) -> int:
     return sum(math.comb(d, t) * nonzero**t for t in range(terms + 1))
 
 
-def _relations_for(direction: tuple[int, ...], space: Space) -> Iterator[Relation]:
-    """Equalities are symmetric, so one of `a` and `-a` is enough for them."""
-    first = next((a for a in direction if a), 0)
-    opposite = all(-a in space.coefficients for a in direction)
-    for relation in space.relations:
-        if relation == "<=" or (first > 0 or not opposite):
-            yield relation
+def _useful(
+    directions: NDArray[np.int64], codes: NDArray[np.int64], space: Space
+) -> NDArray[np.bool_]:
+    """`[k, r]`: whether to have relation r for direction k.
+
+    Equalities are symmetric, so one of `a` and `-a` is enough for them.
+    """
+    first = np.take_along_axis(directions, (directions != 0).argmax(axis=1)[:, None], axis=1)
+    opposite = np.asarray(np.isin(-directions, space.coefficients).all(axis=1))
+    return (codes == _CODES["<="]) | (first > 0) | ~opposite[:, None]
 
 
 def _thresholds(projection: NDArray[np.int64], sides: NDArray[np.int8], limit: int) -> list[int]:

@@ -15,14 +15,14 @@ import math
 
 import numpy as np
 
-from ._bits import njit, popcount
+from ._bits import kernel, popcount
 
 RESTART, METROPOLIS, GIBBS = 0, 1, 2
 SIMPLIFIED = 1
-# Positions in the `control` array that carries a chain from one call to the next.
+# Positions in the `control` array that carries a chain from one call to the next. After them comes
+# an entry for each atom of the formula: whether the present sweep has tried it.
 STAGE, LEFT, STEPS, TOURS, COST, BEST, TRACED, CONTROL_SIZE = 0, 1, 2, 3, 4, 5, 6, 7
 
-BLOCK = 64
 IMPOSSIBLE = 1 << 30
 # A number of steps that no chain takes.
 NEVER = 1 << 62
@@ -33,19 +33,19 @@ S11, S32 = np.uint64(11), np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def below(bits, bound):
     """32 random bits as a number below `bound`."""
     return np.int64((bits * np.uint64(bound)) >> S32)
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def unit(number):
     """A random number as a float in [0, 1)."""
     return float(number >> S11) * 2.0**-53
 
 
-@njit
+@kernel
 def sojourn(number, exit_rate):
     """A Geometric(exit_rate) number of steps, at least one; endless when nothing exits."""
     if exit_rate <= 0.0:
@@ -55,7 +55,7 @@ def sojourn(number, exit_rate):
     return np.int64(1) + np.int64(math.log(1.0 - unit(number)) / math.log1p(-exit_rate))
 
 
-@njit
+@kernel
 def drawn(number, cumulative):
     """The first index whose cumulative weight exceeds a uniform share of the total."""
     total = cumulative[len(cumulative) - 1]
@@ -72,7 +72,7 @@ def drawn(number, cumulative):
     return low
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def weighed(word, shifts, w):
     """The cost of the ones in word `w`: a word's examples weigh 2**shift each."""
     if shifts is None:
@@ -81,7 +81,7 @@ def weighed(word, shifts, w):
         return np.int64(popcount(word)) << shifts[w]
 
 
-@njit
+@kernel
 def load(rows, columns, c, q, atoms):
     if rows.shape[0]:
         for w in range(atoms.shape[1]):
@@ -91,7 +91,7 @@ def load(rows, columns, c, q, atoms):
             atoms[q, w] = columns[w, c]
 
 
-@njit
+@kernel
 def conjoin(atoms, i, m, disjuncts):
     for w in range(atoms.shape[1]):
         word = ONES
@@ -105,7 +105,7 @@ def conjoin(atoms, i, m, disjuncts):
 # when compiling and become a few vector instructions.
 
 
-@njit
+@kernel
 def set_others(atoms, i, skip, m, others, width):
     """For every atom of disjunct i but `skip`: the conjunction of the other atoms."""
     for q in range(i * m, i * m + m):
@@ -130,7 +130,7 @@ def set_others(atoms, i, skip, m, others, width):
                     others[q, w] &= atoms[e, w]
 
 
-@njit
+@kernel
 def set_rest(disjuncts, skip, rest, width):
     """For every disjunct but `skip`: the disjunction of the other disjuncts."""
     n = disjuncts.shape[0]
@@ -156,7 +156,7 @@ def set_rest(disjuncts, skip, rest, width):
                     rest[i, w] |= disjuncts[e, w]
 
 
-@njit(inline="always")
+@kernel(inline="always")
 def place(rows, c, others, q, atoms, disjuncts, i, width):
     """Puts atom c of the pool in place q of disjunct i."""
     for w in range(len(width)):
@@ -167,7 +167,7 @@ def place(rows, c, others, q, atoms, disjuncts, i, width):
         disjuncts[i, w] = rows[c, w] & others[q, w]
 
 
-@njit
+@kernel
 def full_cost(disjuncts, labels, shifts, pairs):
     n = disjuncts.shape[0]
     labelled = len(labels)
@@ -186,7 +186,7 @@ def full_cost(disjuncts, labels, shifts, pairs):
     return cost
 
 
-@njit
+@kernel
 def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
     """The simplified cost of disjunct i, less the constant for the positive examples."""
     cost = 0
@@ -197,7 +197,7 @@ def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
     return cost
 
 
-@njit
+@kernel
 def note(control, codes, best_codes, trace, cost, steps):
     """Remember the best formula so far, and when it was found."""
     control[BEST] = cost

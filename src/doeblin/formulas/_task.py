@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
 from ._bits import Words
+from ._program import Program
+from ._rows import BATCH, error_rows, row_width
 from ._stages import Method
 
 MOST_ATOMS = 1 << 20
@@ -71,6 +73,8 @@ class Task:
             shifts=shifts,
             prior=prior,
             cumulative=np.cumsum(prior, dtype=np.uint64),
+            # One entry stands for all where all are equal.
+            gibbs_prior=prior[:1] if prior.min() == prior.max() else prior,
         )
         if self.most_cost >= _MOST_WEIGHT:
             raise InputError(
@@ -114,6 +118,16 @@ class Task:
         )
         return int(np.bitwise_count(violated) @ self.word_weights())
 
+    def scratch(self, program: Program, template_size: int) -> tuple[Words, NDArray[np.int64]]:
+        """Room in which kernels work: words and numbers."""
+        # Gibbs moves keep two sets of atoms, weights of levels, and the digits of all costs; and a
+        # list of rows, filled up to a whole batch.
+        sets = 2 + program.most_cost.bit_length()
+        levels = max(len(heat) for heat in program.heat)
+        words = sets * row_width(self.num_atoms) + levels if program.gibbs else 0
+        rows = 64 * (len(self._arrays["labels"]) + 3 * self.pairs + 16) + BATCH
+        return np.zeros(words, np.uint64), np.zeros(max(rows, 2 * template_size), np.int64)
+
     def arrays(self, method: Method) -> tuple[Any, ...]:
         """The arrays that kernels of this method read; made once and kept."""
         moves = {stage.move for stage in method.stages}
@@ -121,20 +135,25 @@ class Task:
         nothing = np.empty((0, 0), dtype=np.uint64)
         if "metropolis" not in moves:
             no_neighbours = np.zeros((1, 1), dtype=np.int32)
+            if "errors" not in a:
+                a["errors"] = error_rows(a["table"], a["labels"], self.pairs)
             return (
-                nothing, a["table"], no_neighbours, a["prior"], a["cumulative"],
+                nothing, a["table"], a["errors"], no_neighbours, a["gibbs_prior"], a["cumulative"],
                 a["labels"], a["shifts"], (),
             )  # fmt: skip
         if "rows" not in a:
             a.update(self._padded_rows())
+        errors = np.empty(0, dtype=np.uint64)
+        if "gibbs" in moves:
+            errors = error_rows(a["columns"], a["padded_labels"], self.pairs)
         neighbours = self.neighbours
         if neighbours is None:
             if any(stage.move == "metropolis" and stage.single > 0 for stage in method.stages):
                 raise InputError("single-entry proposals need a table of neighbours")
             neighbours = np.zeros((self.num_atoms, 1), dtype=np.int32)
         return (
-            a["rows"], a["columns"] if "gibbs" in moves else nothing,
-            np.ascontiguousarray(neighbours, dtype=np.int32), a["prior"], a["cumulative"],
+            a["rows"], a["columns"] if "gibbs" in moves else nothing, errors,
+            np.ascontiguousarray(neighbours, dtype=np.int32), a["gibbs_prior"], a["cumulative"],
             a["padded_labels"], a["padded_shifts"], a["width"],
         )  # fmt: skip
 
