@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,14 +42,6 @@ _format_option = click.option(
     default="auto",
     show_default=True,
     help="JSONL of this program, FUTO's JSONL, or a raw How We Swipe log.",
-)
-_draws_option = click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    help="Decode by this many exact draws from the Doeblin chain, not by rescoring.",
-)
-_open_option = click.option(
-    "--open-vocabulary", is_flag=True, help="Also spell words that are not in the lexicon."
 )
 
 
@@ -121,7 +115,7 @@ def generate(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file."
 )
 @click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--neural", is_flag=True, help="Add a small network to u, trained jointly with it.")
+@click.option("--neural", is_flag=True, help="Add small networks to u and to the word's factors.")
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -183,30 +177,55 @@ def train(
         click.echo(f"trained on {model.about['gestures']} gestures in {seconds:.0f} s: {out}")
 
 
+def _decoding(command: Callable[..., None]) -> Callable[..., None]:
+    """MODEL, DATA and the options of whatever decodes.
+
+    The command is called with the decoder, the gestures, the options of decoding, and its own.
+    """
+
+    @wraps(command)
+    def run(
+        model: Path,
+        data: Path,
+        layout: Path | None,
+        lexicon: Path | None,
+        lexicon_size: int,
+        file_format: str,
+        **options: Any,
+    ) -> None:
+        decoder = _decoder(model, layout, lexicon, lexicon_size)
+        found = _read(data, decoder.layout, file_format)
+        how = {name: options.pop(name) for name in ("draws", "open_vocabulary", "seed")}
+        command(decoder, found, how, **options)
+
+    parts = (
+        click.argument("model", type=click.Path(path_type=Path)),
+        click.argument("data", type=click.Path(path_type=Path)),
+        click.option(
+            "--draws",
+            type=click.IntRange(min=1),
+            help="Decode by this many exact draws from the Doeblin chain, not by rescoring.",
+        ),
+        click.option(
+            "--open-vocabulary", is_flag=True, help="Also spell words that are not in the lexicon."
+        ),
+        _layout_option,
+        _lexicon_option,
+        _size_option,
+        _format_option,
+        _console.seed_option,
+        _console.json_option,
+    )
+    for part in reversed(parts):
+        run = part(run)
+    return run
+
+
 @gestures.command()
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
 @click.option("--top", type=click.IntRange(min=1), default=4, show_default=True)
-@_draws_option
-@_open_option
-@_layout_option
-@_lexicon_option
-@_size_option
-@_format_option
-@_console.seed_option
-@_console.json_option
+@_decoding
 def decode(
-    model: Path,
-    data: Path,
-    top: int,
-    draws: int | None,
-    open_vocabulary: bool,
-    layout: Path | None,
-    lexicon: Path | None,
-    lexicon_size: int,
-    file_format: str,
-    seed: int,
-    as_json: bool,
+    decoder: Decoder, found: list[Gesture], how: dict[str, Any], top: int, as_json: bool
 ) -> None:
     """The likeliest words of each gesture in DATA, with posterior probabilities.
 
@@ -218,45 +237,21 @@ def decode(
       doeblin gestures decode shipped swipes.jsonl --top 4
       doeblin gestures decode model.safetensors swipes.jsonl --draws 500 --json
     """
-    decoder = _decoder(model, layout, lexicon, lexicon_size)
-    found = _read(data, decoder.layout, file_format)
     for at in range(0, len(found), 64):
         some = found[at : at + 64]
-        answers = decoder.decode(
-            some, top=top, draws=draws, open_vocabulary=open_vocabulary, seed=seed + at
-        )
-        for gesture, guesses in zip(some, answers, strict=True):
+        answers = decoder.decode(some, top=top, **{**how, "seed": how["seed"] + at})
+        for number, (gesture, guesses) in enumerate(zip(some, answers, strict=True), at + 1):
             if as_json:
                 words = [guess._asdict() for guess in guesses]
                 _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
             else:
                 shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
-                click.echo(f"{gesture.id or at}\t{gesture.word or '?'}\t{shown}")
+                click.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
 
 
 @gestures.command()
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
-@_draws_option
-@_open_option
-@_layout_option
-@_lexicon_option
-@_size_option
-@_format_option
-@_console.seed_option
-@_console.json_option
-def evaluate(
-    model: Path,
-    data: Path,
-    draws: int | None,
-    open_vocabulary: bool,
-    layout: Path | None,
-    lexicon: Path | None,
-    lexicon_size: int,
-    file_format: str,
-    seed: int,
-    as_json: bool,
-) -> None:
+@_decoding
+def evaluate(decoder: Decoder, found: list[Gesture], how: dict[str, Any], as_json: bool) -> None:
     """Accuracy, calibration and cost of MODEL on the gestures in DATA.
 
     MODEL is a file from `train`, or `shipped`. Percentages of words whose first guess (top1), or
@@ -268,11 +263,7 @@ def evaluate(
     """
     from ..gestures.decoder import evaluate as evaluate_decoder
 
-    decoder = _decoder(model, layout, lexicon, lexicon_size)
-    found = _read(data, decoder.layout, file_format)
-    report = evaluate_decoder(
-        decoder, found, draws=draws, open_vocabulary=open_vocabulary, seed=seed
-    )
+    report = evaluate_decoder(decoder, found, **how)
     if as_json:
         _console.print_json(report)
         return

@@ -34,6 +34,7 @@ BLOCKS = ("block kernel", "block kernel, reversal", "block kernel, bidirectional
 # test gesture.
 _DEV_SEED = 10_000
 _DEV_PASSES = 2
+_EXTENSIONS = 3
 # A transition of the block kernel costs about this many of single-site Gibbs.
 _BLOCK_COST = 4
 
@@ -51,7 +52,7 @@ class Size:
     passes: int = 5
     many_passes: int = 3
     steps: tuple[float, ...] = (0.03, 0.1, 0.3)
-    """Step sizes to choose from, by word accuracy on development gestures."""
+    """Step sizes to begin with, ascending; chosen by word accuracy on development gestures."""
     noise: float = 0.7
 
     def __post_init__(self):
@@ -176,20 +177,35 @@ def _tuned(job: Job) -> tuple[str, int]:
 def _chosen_steps(
     size: Size, folder: Path, submit: Callable[..., Any], say: Callable[[str], None]
 ) -> dict[tuple[str, int], float]:
-    kinds = dict.fromkeys(_tuned(job) for job in jobs(size))
+    """The best step sizes on development gestures; a best one at the end of the grid extends it."""
+    tried = {_tuned(job): list(size.steps) for job in jobs(size)}
     if len(size.steps) == 1:
-        return dict.fromkeys(kinds, size.steps[0])
-    cells = [
-        Cell("step", Job(method, transitions, max(1, size.words // 2)), _DEV_SEED, step)
-        for method, transitions in kinds
-        for step in size.steps
-    ]
-    found = _run_all(size, folder, cells, submit, say)
-    best: dict[tuple[str, int], float] = {}
-    for kind in kinds:
-        own = [cell for cell in cells if _tuned(cell.job) == kind]
-        best[kind] = max(own, key=lambda cell: found[cell]["accuracy"]).step
-    return best
+        return {kind: steps[0] for kind, steps in tried.items()}
+    words = max(1, size.words // 2)
+    while True:
+        cells = {
+            kind: [Cell("step", Job(*kind, words), _DEV_SEED, step) for step in steps]
+            for kind, steps in tried.items()
+        }
+        found = _run_all(size, folder, [one for own in cells.values() for one in own], submit, say)
+        best = {
+            kind: max(own, key=lambda cell: found[cell]["accuracy"]).step
+            for kind, own in cells.items()
+        }
+        grown = False
+        for kind, steps in tried.items():
+            if len(steps) < len(size.steps) + _EXTENSIONS and best[kind] in (steps[0], steps[-1]):
+                grown = True
+                if best[kind] == steps[0]:
+                    steps.insert(0, _rounded(steps[0] ** 2 / steps[1]))
+                else:
+                    steps.append(_rounded(steps[-1] ** 2 / steps[-2]))
+        if not grown:
+            return best
+
+
+def _rounded(step: float) -> float:
+    return float(f"{step:.1g}")
 
 
 @contextmanager

@@ -60,18 +60,9 @@ def _compiled(source: bytes):
             a, b = starts[e], starts[e + 1]
             r, q = extra_starts[e], extra_starts[e + 1]
             count, _frames, hit, dwell, transit, logs = prepare(
-                xs[a:b],
-                ys[a:b],
-                ts[a:b],
-                plane,
-                weights,
-                rate,
-                least,
-                most,
-                extra[r:q],
-                extra_keys[r:q],
-                extra_frames[r:q],
-            )
+                xs[a:b], ys[a:b], ts[a:b], plane, weights, rate, least, most,
+                extra[r:q], extra_keys[r:q], extra_frames[r:q],
+            )  # fmt: skip
             scale = logs.sum()
             spelt = look_ahead(letters, hit, dwell, transit, count, ahead)
             size, kept, top = 0, 0, -np.inf
@@ -145,18 +136,9 @@ def _compiled(source: bytes):
             gradient[e, :] = 0.0
             extra_gradient[r:q] = 0.0
             count, frames, hit, dwell, transit, _logs = prepare(
-                xs[a:b],
-                ys[a:b],
-                ts[a:b],
-                plane,
-                weights,
-                rate,
-                least,
-                most,
-                extra[r:q],
-                extra_keys[r:q],
-                extra_frames[r:q],
-            )
+                xs[a:b], ys[a:b], ts[a:b], plane, weights, rate, least, most,
+                extra[r:q], extra_keys[r:q], extra_frames[r:q],
+            )  # fmt: skip
             near, offset_x, offset_y, lowest, motion, speeds, cells = frames
             keys = golds[gold_starts[one] : gold_starts[one + 1]]
             gold_arriving = np.empty((len(keys) + 1, count))

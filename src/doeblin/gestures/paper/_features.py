@@ -180,34 +180,6 @@ def add_features_of(
 
 
 @njit
-def score(num_keys, x, length, z, child, word, frequency, weights, full):
-    """The log-weight of a labelling in u, or in the full model."""
-    total, node, size, last = 0.0, 0, 0, num_keys
-    for i in range(length):
-        label = z[i]
-        before = z[i - 1] if i > 0 else 2 * num_keys + 1
-        if not allowed(num_keys, before, label):
-            return -np.inf
-        x_before = x[i - 1] if i > 0 else num_keys
-        total += weights[label_index(num_keys, x[i], label)]
-        total += weights[step_index(num_keys, x[i], before, label)]
-        total += weights[pair_index(num_keys, x[i], x_before, label)]
-        if full and starts(num_keys, label):
-            letter = label - 1
-            total += weights[letter_index(num_keys, x[i], letter, last)]
-            last = letter
-            if node >= 0:
-                node = child[node, letter]
-                if node >= 0:
-                    size += 1
-                    total += weights[prefix_index(num_keys, size)]
-    if full and node >= 0 and word[node] >= 0:
-        at = word_index(num_keys)
-        total += weights[at] + weights[at + 1] * frequency[word[node]]
-    return total
-
-
-@njit
 def lift(num_keys, x, length, z, child, word, frequency, base, full):
     """The full model's log-weight of a labelling less that of u at the weights `base`."""
     total, node, size, last = 0.0, 0, 0, num_keys

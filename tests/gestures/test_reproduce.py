@@ -1,0 +1,97 @@
+"""The gesture experiment's bookkeeping, on results made up by hand."""
+
+import numpy as np
+import pytest
+
+from doeblin import InputError
+from doeblin.gestures.paper import paired
+from doeblin.reproduce import _gestures
+from doeblin.reproduce._gestures import Cell, Job, Size, jobs
+from doeblin.reproduce._gestures_report import report, table
+
+SIZE = Size(budgets=(4, 8), words=10, many=30, seeds=3, passes=2, many_passes=2)
+
+
+@pytest.mark.parametrize(("best", "tries"), [(0.1, 3), (0.001, 6), (0.3, 4), (1.0, 5)])
+def test_the_grid_of_step_sizes_grows_where_its_end_is_best(monkeypatch, tmp_path, best, tries):
+    asked = set()
+
+    def run_all(size, folder, cells, submit, say):
+        asked.update(cells)
+        return {cell: {"accuracy": -abs(np.log(cell.step / best))} for cell in cells}
+
+    monkeypatch.setattr(_gestures, "_run_all", run_all)
+    steps = _gestures._chosen_steps(SIZE, tmp_path, None, print)
+    assert set(steps) == {(job.method, job.transitions) for job in jobs(SIZE)}
+    assert all(abs(np.log(step / best)) < 0.2 for step in steps.values())
+    assert len({cell.step for cell in asked}) == tries
+    # No step size sees the data of a run.
+    assert all(cell.kind == "step" and cell.seed >= 1000 for cell in asked)
+
+
+def made_up():
+    """Every gesture of a run is right with a chance that grows with T, and by seed."""
+    found = {}
+    for number, job in enumerate(jobs(SIZE)):
+        for seed in range(3):
+            level = 0.3 + 0.02 * number + 0.01 * seed
+            final = np.full((5, 4), level)
+            found[Cell("run", job, seed, 0.1)] = {
+                "curve": [[level / 2] * 4, [level] * 4],
+                "final": final.tolist(),
+                "transitions": 100,
+                "train_seconds": [1.0 + number, 2.0 + 2 * number],
+                "test_ms": 1.0,
+            }
+    for seed in range(3):
+        plain = {"cell": {}, "seconds": 1.0, "trie decoder": [1.0, 0.0]}
+        found[Cell("plain", Job("doeblin", 4, 10), seed)] = plain
+    steps = {(job.method, job.transitions): 0.1 for job in jobs(SIZE)}
+    return report(SIZE, jobs(SIZE), steps, found)
+
+
+def test_the_report_has_means_differences_and_verdicts():
+    made = made_up()
+    places = {job: number for number, job in enumerate(jobs(SIZE))}
+    for row, number in zip(made["runs"], places.values(), strict=True):
+        assert row["word"] == pytest.approx(0.31 + 0.02 * number)
+    for row in made["differences"]:
+        apart = places[Job(**row["first"])] - places[Job(**row["second"])]
+        assert row["difference"] == pytest.approx(0.02 * apart)
+        # The seeds agree exactly here, so every interval is a point.
+        assert row["verdict"] == ("holds" if apart > 0 else "reversed")
+    assert made["without_chains"] == [{"method": "trie decoder", "word": 0.5}]
+    text = "\n".join(table({**made, "cpu_seconds": 1, "wall_seconds": 1, "processes": 1}))
+    assert "reversed" in text and "27 labels" in text
+
+
+def test_estimators_are_compared_at_equal_time_too():
+    made = made_up()["estimators"]
+    quickest = min(row["train_seconds"] for row in made["rows"])
+    assert made["seconds"] == quickest and len(made["rows"]) == 7
+    for row in made["rows"]:
+        whole, half = row["equal_transitions"]["word"], row["train_seconds"] / 2
+        if quickest < half:
+            assert row["equal_time"] is None
+        else:
+            share = 0.5 + 0.5 * (quickest - half) / half
+            assert row["equal_time"]["word"] == pytest.approx(whole * share)
+
+
+def test_paired_intervals_are_over_the_seeds():
+    rng = np.random.default_rng(0)
+    first = rng.random((5, 400)) < 0.6
+    second = rng.random((5, 400)) < 0.5
+    found = paired(first.astype(float), second.astype(float))
+    means = first.mean(axis=1) - second.mean(axis=1)
+    half = 2.776 * means.std(ddof=1) / np.sqrt(5)
+    assert found["difference"] == pytest.approx(means.mean())
+    np.testing.assert_allclose(found["interval"], [means.mean() - half, means.mean() + half])
+    alone = paired(first[:1].astype(float), second[:1].astype(float))
+    assert alone["interval"][0] < alone["difference"] < alone["interval"][1]
+
+
+def test_sizes_are_checked():
+    with pytest.raises(InputError, match="at least 1"):
+        Size(words=0)
+    assert Size().digest != Size(test=400).digest
