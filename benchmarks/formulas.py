@@ -22,6 +22,7 @@ from doeblin.formulas import (
 from doeblin.formulas._bits import pack
 from doeblin.formulas._problem import Problem, prepared
 from doeblin.formulas._reference import ReferenceChain
+from doeblin.formulas._space import build_pool
 from doeblin.reproduce._formula_instances import FAMILIES
 from doeblin.reproduce._formulas import BETAS, Row, measured_row
 
@@ -40,6 +41,7 @@ def run() -> dict[str, Any]:
         "steps_per_second": {str(count): _rates(count) for count in (64, 256, 1024)},
         "time_to_solution": {family.name: _solutions(family) for family in FAMILIES},
         "memory": _memory(),
+        "beyond_the_cache": _beyond_the_cache(),
     }
 
 
@@ -151,3 +153,30 @@ def _memory() -> dict[str, Any]:
     growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     print(f"peak memory grew by {growth} KiB over 30 M steps")
     return {"growth_kib": growth, "steps": chain.steps}
+
+
+def _beyond_the_cache() -> dict[str, Any]:
+    """A step when the table outgrows the caches, beside recomputing an atom's truth values.
+
+    Uniform proposals look an atom up anywhere in the table. Were recomputing faster than the misses
+    cost, kernels should do that for large pools.
+    """
+    rng = np.random.default_rng(0)
+    words, method = 4, zero_stage(beta=2.0, single=0.0)
+    result: dict[str, Any] = {}
+    for num_atoms in (1 << 10, 1 << 20):
+        table = rng.integers(0, 1 << 63, (words, num_atoms)).astype(np.uint64)
+        labels = rng.integers(0, 1 << 63, words).astype(np.uint64)
+        chain = Chain(Task(table, labels), method, TEMPLATE, seed=1)
+        chain.run(max_steps=1000)
+        began = time.process_time()
+        chain.run(max_steps=STEPS)
+        result[f"step_ns_{table.nbytes >> 10}_kib"] = (time.process_time() - began) / STEPS * 1e9
+    pool = build_pool(Space.grid(), np.zeros((1, 7), np.int64), np.zeros(1, np.int8))
+    points = rng.integers(-5, 6, (64 * words, 7))
+    truth_table(points, pool.atoms)
+    began = time.process_time()
+    truth_table(points, pool.atoms)
+    result["recompute_ns"] = (time.process_time() - began) / len(pool.atoms) * 1e9
+    print("beyond the cache: " + ", ".join(f"{k} {v:.0f}" for k, v in result.items()))
+    return result

@@ -162,7 +162,8 @@ def test_reproduce_formulas_writes_table_plot_and_json(capsys, tmp_path):
     assert "predicted" in out
     for name in ("formulas.png", "formulas.svg"):
         assert (tmp_path / name).stat().st_size > 1000
-    numbers = json.loads((tmp_path / "formulas.json").read_text())
+    # Strict JSON: the default's infinite β must not be written as such.
+    numbers = json.loads((tmp_path / "formulas.json").read_text(), parse_constant=pytest.fail)
     assert {row["method"] for row in numbers["rows"]} == {
         "0-stage", "1-stage", "2-stage", "focused Gibbs",
     }  # fmt: skip

@@ -185,10 +185,9 @@ class Chain:
         return self.solved
 
     def _first_slice(self) -> int:
-        """Steps that take about a millisecond, from the number of words that each touches."""
+        """Steps that take about a millisecond."""
         if any(stage.move == "gibbs" for stage in self.method.stages):
-            words = self.task.num_atoms * len(self.task.truth())
-            return max(1, 1_000_000 // words)
+            return max(1, int(1e-3 / self.task.move_seconds))
         return 10_000
 
     def _advance(self, limit: int, soft_limit: int) -> None:

@@ -131,8 +131,7 @@ def run_leg(
 def steps_per_leg(ready: Prepared) -> int:
     """Steps that take very roughly a tenth of a second; a function of the problem only."""
     if any(stage.move == "gibbs" for stage in ready.problem.method.stages):
-        words = ready.task.num_atoms * len(ready.task.truth())
-        return max(20, int(0.1 / (2e-6 + 0.5e-9 * words)))
+        return max(20, int(0.1 / ready.task.move_seconds))
     return 2_000_000
 
 

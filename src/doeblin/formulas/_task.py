@@ -118,6 +118,11 @@ class Task:
         )
         return int(np.bitwise_count(violated) @ self.word_weights())
 
+    @property
+    def move_seconds(self) -> float:
+        """What a whole-atom move takes, very roughly."""
+        return 2e-7 + 1e-10 * self._arrays["table"].size
+
     def scratch(self, program: Program, template_size: int) -> tuple[Words, NDArray[np.int64]]:
         """Room in which kernels work: words and numbers."""
         # Gibbs moves keep two sets of atoms, weights of levels, and the digits of all costs; and a
