@@ -1,16 +1,21 @@
-"""CRF log-likelihood and gradient of a whole data set, beside CRFsuite's on the same data."""
+"""CRF log-likelihood and gradient of a whole data set, beside CRFsuite's on the same data.
+
+CRFsuite runs on one thread. For one thread each, pin the process: `taskset -c 0 python -m
+benchmarks crf`; the number of cores that it may use is in the result.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
+import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pycrfsuite
 
-from doeblin.crf import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
+from doeblin.crf import Corpus, LinearPotentials, Observed, SparseFeatures
 from doeblin.learning import Dataset
 
 SEQUENCES, LABELS, FEATURES, ENTRIES = 1000, 10, 2000, 12
@@ -47,25 +52,16 @@ def ours(data: list[tuple[np.ndarray, np.ndarray]]) -> float:
         return observed, np.pad(labels, (0, missing))
 
     buckets = Dataset(data, length=lambda e: len(e[1]), pad=pad, num_buckets=6).buckets
-    buckets = jax.tree.map(jnp.asarray, buckets)
-
-    @jax.jit
-    def value_and_grad(potentials: LinearPotentials) -> Any:
-        def total(potentials: LinearPotentials) -> jax.Array:
-            crf = LinearChainCRF(potentials)
-            return sum(
-                jax.vmap(lambda x, y: crf.log_prob(y, x))(observed, labels).sum()
-                for observed, labels in buckets
-            )
-
-        return jax.value_and_grad(total)(potentials)
-
+    corpus = Corpus(buckets, FEATURES, LABELS)
+    value_and_grad = eqx.filter_jit(
+        lambda corpus, potentials: jax.value_and_grad(corpus.log_likelihood)(potentials)
+    )
     potentials = LinearPotentials.zeros(FEATURES, LABELS)
-    jax.block_until_ready(value_and_grad(potentials))
+    jax.block_until_ready(value_and_grad(corpus, potentials))
     times = []
     for _ in range(ITERATIONS):
         began = time.perf_counter()
-        jax.block_until_ready(value_and_grad(potentials))
+        jax.block_until_ready(value_and_grad(corpus, potentials))
         times.append(time.perf_counter() - began)
     return float(np.median(times))
 
@@ -95,6 +91,7 @@ def run() -> dict[str, Any]:
     seconds, peer = ours(data), theirs(data)
     result = {
         "devices": [str(device) for device in jax.devices()],
+        "usable_cores": len(os.sched_getaffinity(0)),
         "sequences": SEQUENCES,
         "labels": LABELS,
         "features": FEATURES,

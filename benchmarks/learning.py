@@ -34,13 +34,15 @@ from doeblin.learning import (
 
 LENGTH, VALUES = 8, 4
 DEFAULT = {"num_walks": 16, "epsilon": 0.1, "batch": 16, "parameters": 1 << 10}
+# Large enough that a step's arithmetic outweighs what starting one costs.
+LARGE = {**DEFAULT, "num_walks": 64}
 GROWTH = {
-    "num_walks": [4, 16, 64],
-    "epsilon": [0.4, 0.1, 0.05],
-    "batch": [4, 16, 64],
-    "parameters": [1 << 10, 1 << 14, 1 << 17, 1 << 20],
+    "num_walks": (LARGE, [64, 256, 1024]),
+    "epsilon": (LARGE, [0.1, 0.025, 0.00625]),
+    "batch": (LARGE, [16, 64, 256]),
+    "parameters": ({**DEFAULT, "num_walks": 4, "batch": 4}, [1 << 18, 1 << 20, 1 << 22]),
 }
-SECONDS = 0.5
+SECONDS, SEEDS = 0.5, 64
 
 
 class PairModel(eqx.Module):
@@ -94,8 +96,8 @@ def estimators(num_walks: int, epsilon: float) -> dict[str, AbstractEstimator]:
 
 def training_step(
     estimator: AbstractEstimator, options: dict[str, Any]
-) -> Callable[[int], tuple[float, float]]:
-    """Seconds and transitions of one training step, as a function of a seed; compiled already."""
+) -> Callable[[int], tuple[float, float, Any]]:
+    """Seconds, transitions and gradient of one training step, as a function of a seed; compiled."""
     solver = optax.adagrad(0.1)
     first = parameters(options["parameters"])
     chain = build(first, options["epsilon"])
@@ -111,53 +113,44 @@ def training_step(
 
         slope, transitions = jax.grad(loss, has_aux=True)(p)
         updates, state = solver.update(slope, state)
-        return optax.apply_updates(p, updates), state, transitions
+        return optax.apply_updates(p, updates), state, transitions, slope
 
     state = solver.init(first)
     jax.block_until_ready(step(first, state, jax.random.key(0)))
 
-    def timed(seed: int) -> tuple[float, float]:
+    def timed(seed: int) -> tuple[float, float, Any]:
         began = time.perf_counter()
-        result = jax.block_until_ready(step(first, state, jax.random.key(seed)))
-        return time.perf_counter() - began, float(result[2])
+        _, _, transitions, slope = jax.block_until_ready(step(first, state, jax.random.key(seed)))
+        return time.perf_counter() - began, float(transitions), slope
 
     return timed
 
 
-def measured(estimator: AbstractEstimator, options: dict[str, Any]) -> dict[str, float]:
-    timed = training_step(estimator, options)
-    times, transitions, seed = [], [], 1
-    while sum(times) < SECONDS or len(times) < 5:
-        seconds, count = timed(seed)
-        times.append(seconds)
-        transitions.append(count)
-        seed += 1
-    best = float(np.median(times))
-    return {
-        "seconds_per_step": best,
-        "transitions_per_step": float(np.mean(transitions)),
-        "transitions_per_second": float(np.mean(transitions)) / best,
-    }
+def seconds_per_step(estimator: AbstractEstimator, options: dict[str, Any]) -> float:
+    timed, times = training_step(estimator, options), []
+    while sum(times) < SECONDS or len(times) < 3:
+        times.append(timed(len(times) + 1)[0])
+    return float(np.median(times))
 
 
-def merit(estimator: AbstractEstimator, seconds: float) -> dict[str, float]:
-    """Relative variance of the gradient of one datum's log-likelihood, times a step's seconds."""
-    options = DEFAULT
-    first = parameters(options["parameters"])
-    y = build(first, options["epsilon"]).draw(jax.random.key(6), 1).state[0]
-
-    def gradient(key: jax.Array) -> jax.Array:
-        def value(p: Any) -> jax.Array:
-            return estimator(key, build(p, options["epsilon"]), y).log_likelihood
-
-        return ravel_pytree(jax.grad(value)(first))[0]
-
-    slopes = np.asarray(jax.jit(jax.vmap(gradient))(jax.random.split(jax.random.key(7), 128)))
+def measured(estimator: AbstractEstimator) -> dict[str, float]:
+    """Speed, and the relative variance of a step's gradient times the seconds that it takes."""
+    timed = training_step(estimator, DEFAULT)
+    rows = [timed(seed) for seed in range(1, SEEDS + 1)]
+    seconds = float(np.median([row[0] for row in rows]))
+    transitions = float(np.mean([row[1] for row in rows]))
+    slopes = np.array([ravel_pytree(row[2])[0] for row in rows], dtype=np.float64)
     variance = slopes.var(axis=0, ddof=1).sum()
     # The squared norm of the mean, less what noise adds to it.
     signal = (slopes.mean(axis=0) ** 2).sum() - variance / len(slopes)
     relative = float(variance / max(signal, 1e-12))
-    return {"relative_variance": relative, "variance_times_seconds": relative * seconds}
+    return {
+        "seconds_per_step": seconds,
+        "transitions_per_step": transitions,
+        "transitions_per_second": transitions / seconds,
+        "relative_variance": relative,
+        "variance_times_seconds": relative * seconds,
+    }
 
 
 def plot(growth: dict[str, dict[str, list[float]]], path: Path) -> None:
@@ -184,21 +177,19 @@ def run() -> dict[str, Any]:
     print(f"devices: {', '.join(devices)}", flush=True)
     sides = {}
     for name, estimator in estimators(DEFAULT["num_walks"], DEFAULT["epsilon"]).items():
-        row = measured(estimator, DEFAULT)
-        row |= merit(estimator, row["seconds_per_step"])
-        sides[name] = row
+        row = sides[name] = measured(estimator)
         print(
             f"{name:20s} {row['transitions_per_second']:12.3g} transitions/s  relative variance "
             f"{row['relative_variance']:8.3g}  × seconds {row['variance_times_seconds']:8.3g}",
             flush=True,
         )
     growth = {}
-    for name, values in GROWTH.items():
+    for name, (fixed, values) in GROWTH.items():
         rows = []
         for value in values:
-            options = {**DEFAULT, name: value}
+            options = {**fixed, name: value}
             estimator = Reversal(FixedHorizon(options["epsilon"]), num_walks=options["num_walks"])
-            rows.append(measured(estimator, options)["seconds_per_step"])
+            rows.append(seconds_per_step(estimator, options))
         work = [1 / value if name == "epsilon" else float(value) for value in values]
         slope = float(np.polyfit(np.log(work), np.log(rows), 1)[0])
         growth[name] = {"work": work, "seconds_per_step": rows, "exponent": slope}

@@ -3,6 +3,7 @@
 from ._alignments import AlignmentProposal as AlignmentProposal
 from ._alignments import Alignments as Alignments
 from ._alignments import Output as Output
+from ._corpus import Corpus as Corpus
 from ._highorder import Given as Given
 from ._highorder import HighOrder as HighOrder
 from ._highorder import RandomFraction as RandomFraction

@@ -66,17 +66,19 @@ class SequenceGibbs(AbstractReversibleKernel):
 
     def log_prob(self, new: Labels, old: Labels, x: Input = None) -> Scalar:
         length, places = self.length(x), jnp.arange(old.shape[0])
-        changed = new != old
-
-        def choose(place: Array) -> Scalar:
-            return jax.nn.log_softmax(self._logits(old, place, x))[new[place]]
-
         # One change names its place; staying put can happen at every place.
-        could = (places < length) & (changed | ~changed.any())
-        log_probs = jnp.where(could, jax.vmap(choose)(places), -jnp.inf)
-        possible = (changed.sum() <= 1) & ~(changed & (places >= length)).any()
-        total = jax.nn.logsumexp(log_probs, where=could)
-        return jnp.where(possible, total - jnp.log(length), -jnp.inf)
+        stay = jax.vmap(lambda place: self._log_choice(new, old, place, x))(places)
+        log_stay = jax.nn.logsumexp(stay, where=places < length) - jnp.log(length)
+        return jnp.where((new != old).any(), self.log_move(new, old, x), log_stay)
+
+    def log_move(self, new: Labels, old: Labels, x: Input = None) -> Scalar:
+        length, changed = self.length(x), new != old
+        place = jnp.argmax(changed)
+        log_prob = self._log_choice(new, old, place, x) - jnp.log(length)
+        return jnp.where((changed.sum() <= 1) & (place < length), log_prob, -jnp.inf)
+
+    def _log_choice(self, new: Labels, old: Labels, place: Array, x: Input) -> Scalar:
+        return jax.nn.log_softmax(self._logits(old, place, x))[new[place]]
 
     def log_target(self, state: Labels, x: Input = None) -> Scalar:
         return jnp.asarray(self.log_density(state, x))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import equinox as eqx
@@ -27,6 +27,7 @@ from ..learning import (
     fit,
     weighted_states,
 )
+from ._corpus import Corpus
 from ._encoding import Encoder, check_aligned, pad
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
 from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
@@ -125,6 +126,8 @@ class SequenceLabeller:
         # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
         self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
         self.fit_: Fit | None = None
+        # Compiled at first use: one for each way to decode.
+        self._decoders: dict[Any, Any] = {}
         if self.extra is not None:
             self.fit_ = self._train_chain(data)
             self.parameters_ = self.fit_.parameters
@@ -198,19 +201,9 @@ class SequenceLabeller:
             raise InputError("this labeller has not been fitted; call fit(X, y) first")
         if not len(X):
             return []
-        chain, horizon = self.chain(), FixedHorizon(self.epsilon)
-
-        @jax.jit
-        def some(parameters: Parameters, keys: Array, observed: Observed) -> Array:
-            def one(key: RandomKey, observed: Observed) -> Array:
-                x = given(parameters, observed)
-                if self.extra is None:
-                    return decoder.exact(chain.restart, x)
-                states, weights = weighted_states(key, chain, horizon, self.predict_walks, x)
-                return decoder.sampled(states, weights, len(self.classes_))
-
-            return jax.vmap(one)(keys, observed)
-
+        if decoder not in self._decoders:
+            self._decoders[decoder] = self._compiled(decoder)
+        some = self._decoders[decoder]
         encoded = [self.encoder_.encode(sequence) for sequence in X]
         self._entries = max(self._entries, *(_entries(observed) for observed in encoded))
         # The place in X goes with each example, in the labels' stead, to undo the bucketing.
@@ -228,6 +221,25 @@ class SequenceLabeller:
                     found[places[i, 0]] = results[i][: int(observed.length[i])]
         return found
 
+    def _compiled(self, decoder: Any) -> Callable[[Parameters, Array, Observed], Array]:
+        horizon, is_crf = FixedHorizon(self.epsilon), self.extra is None
+        num_walks, num_labels = self.predict_walks, len(self.classes_)
+
+        @jax.jit
+        def some(parameters: Parameters, keys: Array, observed: Observed) -> Array:
+            chain = self.chain(parameters)
+
+            def one(key: RandomKey, observed: Observed) -> Array:
+                x = given(parameters, observed)
+                if is_crf:
+                    return decoder.exact(chain.restart, x)
+                states, weights = weighted_states(key, chain, horizon, num_walks, x)
+                return decoder.sampled(states, weights, num_labels)
+
+            return jax.vmap(one)(keys, observed)
+
+        return some
+
 
 def given(parameters: Parameters, observed: Observed) -> Given:
     """The chain's input for one sequence: all scores that need no labels."""
@@ -238,30 +250,28 @@ def train_crf(
     potentials: LinearPotentials, data: Dataset, *, l2: float, steps: int
 ) -> LinearPotentials:
     """Maximum likelihood (less l2/2·‖θ‖²) of a linear-chain CRF, by L-BFGS on all data at once."""
-    buckets = jax.tree.map(jnp.asarray, data.buckets)
-
-    def loss(potentials: LinearPotentials) -> Array:
-        crf = LinearChainCRF(potentials)
-        total = sum(
-            jax.vmap(lambda x, y: crf.log_prob(y, x))(observed, labels).sum()
-            for observed, labels in buckets
-        )
-        return l2 / 2 * _squared_norm(potentials) - total / len(data)
-
+    corpus = Corpus(data.buckets, *potentials.weights.shape)
     solver = optax.lbfgs()
-    value_and_grad = optax.value_and_grad_from_state(loss)
 
-    def step(carry: Any, _: None) -> tuple[Any, None]:
-        point, state = carry
-        value, slope = value_and_grad(point, state=state)
-        updates, state = solver.update(slope, state, point, value=value, grad=slope, value_fn=loss)
-        return (optax.apply_updates(point, updates), state), None
+    @eqx.filter_jit
+    def climb(point: Any, corpus: Corpus) -> LinearPotentials:
+        def loss(potentials: LinearPotentials) -> Array:
+            total = corpus.log_likelihood(potentials)
+            return l2 / 2 * _squared_norm(potentials) - total / len(corpus)
 
-    @jax.jit
-    def climb(point: Any) -> LinearPotentials:
+        value_and_grad = optax.value_and_grad_from_state(loss)
+
+        def step(carry: Any, _: None) -> tuple[Any, None]:
+            point, state = carry
+            value, slope = value_and_grad(point, state=state)
+            updates, state = solver.update(
+                slope, state, point, value=value, grad=slope, value_fn=loss
+            )
+            return (optax.apply_updates(point, updates), state), None
+
         return jax.lax.scan(step, (point, solver.init(point)), None, length=steps)[0][0]
 
-    return climb(potentials)
+    return climb(potentials, corpus)
 
 
 class _Decoder(eqx.Module):

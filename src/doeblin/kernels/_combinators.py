@@ -91,17 +91,13 @@ class Mixture(AbstractKernel):
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
         choice_key, step_key = jax.random.split(key)
         choice = jax.random.categorical(choice_key, self.log_weights)
-        steps = [lambda kernel=kernel: kernel.sample(step_key, state, x) for kernel in self.kernels]
-        return jax.lax.switch(choice, steps)
+        return _picked(choice, [kernel.sample(step_key, state, x) for kernel in self.kernels])
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         choice_key, step_key = jax.random.split(key)
         choice = jax.random.categorical(choice_key, self.log_weights)
-        steps = [
-            lambda kernel=kernel: kernel.sample_scored(step_key, state, x)
-            for kernel in self.kernels
-        ]
-        new, log_prob = jax.lax.switch(choice, steps)
+        steps = [kernel.sample_scored(step_key, state, x) for kernel in self.kernels]
+        new, log_prob = _picked(choice, steps)
         return new, log_prob + jax.nn.log_softmax(self.log_weights)[choice]
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
@@ -182,6 +178,16 @@ class Repeat(AbstractKernel):
 
     def reverse(self) -> Repeat:
         return Repeat(self.kernel.reverse(), self.times)
+
+
+def _picked(choice: Array, results: list[Any]) -> Any:
+    """One of several results. Chains run side by side, where a `lax.switch` would evaluate every
+    branch too, and for that give each chain its own copy of all parameters."""
+    found = results[0]
+    for number, result in enumerate(results[1:], start=1):
+        here = choice == number
+        found = jax.tree.map(lambda new, old, here=here: jnp.where(here, new, old), result, found)
+    return found
 
 
 def _checked(kernels: Sequence[AbstractKernel]) -> list[AbstractKernel]:

@@ -66,15 +66,12 @@ class Gibbs(AbstractReversibleKernel):
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         before, after = self.sites.get(old), self.sites.get(new)
-
-        # Staying put can happen at every site; a change names its site.
-        def stay() -> Scalar:
-            choose = jax.vmap(lambda site: self._log_choice(old, after, site, x))
-            num_sites = before.shape[0]
-            return jax.nn.logsumexp(choose(jnp.arange(num_sites))) - jnp.log(num_sites)
-
-        log_prob = jax.lax.cond((before != after).any(), lambda: self.log_move(new, old, x), stay)
-        return jnp.where(self.sites.same_rest(new, old), log_prob, -jnp.inf)
+        # A change names its site; staying put can happen at every site.
+        sites = jnp.arange(before.shape[0])
+        log_choices = jax.vmap(lambda site: self._log_choice(old, after, site, x))(sites)
+        log_stay = jax.nn.logsumexp(log_choices) - jnp.log(len(sites))
+        same = (before == after).all() & self.sites.same_rest(new, old)
+        return jnp.where(same, log_stay, self.log_move(new, old, x))
 
     def log_move(self, new: State, old: State, x: Input = None) -> Scalar:
         before, after = self.sites.get(old), self.sites.get(new)

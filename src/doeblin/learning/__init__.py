@@ -2,6 +2,7 @@
 
 from ._contrastive import ApproximateGibbs as ApproximateGibbs
 from ._contrastive import Contrastive as Contrastive
+from ._contrastive import PersistentContrastive as PersistentContrastive
 from ._data import Dataset as Dataset
 from ._estimate import AbstractEstimator as AbstractEstimator
 from ._estimate import PathEstimate as PathEstimate
@@ -19,6 +20,7 @@ from ._initialise import extend_with_zeros as extend_with_zeros
 from ._likelihood import Bidirectional as Bidirectional
 from ._likelihood import Forward as Forward
 from ._likelihood import Reversal as Reversal
+from ._normalise import Normalise as Normalise
 from ._rates import em_epsilon as em_epsilon
 from ._rates import em_stage_matrix as em_stage_matrix
 from ._rates import exit_rates as exit_rates

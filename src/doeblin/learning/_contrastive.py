@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -24,18 +25,22 @@ class Contrastive(AbstractEstimator):
     """Contrastive divergence: ∇ log π̂(y) - mean ∇ log π̂(ŷ), ŷ after a few steps of A from y.
 
     It approximates the gradient of A's own stationary likelihood, not π̃'s: restarts do not enter.
-    The estimate's `log_likelihood` is NaN, and only its gradient means something. `step` runs
-    *persistent* contrastive divergence, from particles that the caller keeps.
+    The estimate's `log_likelihood` is NaN, and only its gradient means something. `step` goes on
+    from particles that the caller keeps; to train so, give `fit` a
+    [`PersistentContrastive`][doeblin.learning.PersistentContrastive].
     """
 
     num_steps: int = eqx.field(static=True, default=1)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
-        start = jax.tree.map(
+        return self.step(key, chain, y, self.begin(y), x)[0]
+
+    def begin(self, y: Any) -> State:
+        """Particles that all start at the datum."""
+        return jax.tree.map(
             lambda leaf: jnp.broadcast_to(leaf, (self.num_walks, *jnp.shape(leaf))), y
         )
-        return self.step(key, chain, y, start, x)[0]
 
     def step(
         self, key: RandomKey, chain: Chain, y: Any, particles: State, x: Input = None
@@ -47,6 +52,28 @@ class Contrastive(AbstractEstimator):
         density = jax.vmap(lambda state: kernel.log_target(state, x))
         surrogate = kernel.log_target(y, x) - density(moved).mean()
         return _gradient_only(chain, surrogate, self.num_walks * self.num_steps), moved
+
+
+@dataclass(frozen=True)
+class PersistentContrastive:
+    """The objective of persistent contrastive divergence, for `fit`.
+
+    Every example (x, y) has particles of its own, which begin at y and go on from step to step
+    while the parameters change; `fit` keeps them, in its checkpoints too. `build(parameters)` makes
+    the chain, as in [`likelihood`][doeblin.learning.likelihood].
+    """
+
+    estimator: Contrastive
+    build: Callable[[Any], Chain] = lambda chain: chain
+
+    def begin(self, example: Any) -> State:
+        return self.estimator.begin(example[1])
+
+    def __call__(
+        self, key: RandomKey, parameters: Any, example: Any, particles: State
+    ) -> tuple[PathEstimate, State]:
+        x, y = example
+        return self.estimator.step(key, self.build(parameters), y, particles, x)
 
 
 class ApproximateGibbs(AbstractEstimator):

@@ -20,7 +20,8 @@ class PathEstimate(eqx.Module):
     The value of `log_likelihood` is the log of a mean of unbiased weights: on average below the
     true log-likelihood (Jensen), and above it only by chance: a stochastic lower bound. It lies
     below by about `standard_error`²/2. Its gradient is the self-normalised estimate g/Z of
-    Algorithm 1, consistent as the number of walks grows.
+    Algorithm 1, consistent as the number of walks grows; or, with `normalise="others"`, one whose
+    mean has the true direction for any number of walks (see `Normalise`).
     """
 
     log_likelihood: Scalar

@@ -15,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from .._custom_types import RandomKey, Scalar
+from .._custom_types import RandomKey
 from .._errors import InputError
 from ..chains import Chain
 from . import _checkpoint as checkpoints
+from ._contrastive import PersistentContrastive
 from ._data import Batch, Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
@@ -73,7 +74,7 @@ class _Run:
 
 
 def fit(
-    objective: Objective,
+    objective: Objective | PersistentContrastive,
     parameters: Any,
     examples: Sequence[Any] | Dataset,
     *,
@@ -106,7 +107,7 @@ def fit(
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     if validation is not None and not isinstance(validation, Dataset):
         validation = Dataset(validation)
-    _check_options(batch_size, epochs, patience, validation, checkpoint_every)
+    _check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
     solver = optimiser or optax.adagrad(0.1)
     batch_size = min(batch_size, max(data.sizes))
     learned, fixed = eqx.partition(parameters, trainable)
@@ -114,33 +115,40 @@ def fit(
     learned = jax.tree.map(lambda leaf: jnp.array(leaf, dtype=jnp.result_type(leaf)), learned)
     state = solver.init(learned)
     best = learned
+    memory: list[Any] = []
+    if isinstance(objective, PersistentContrastive):
+        memory = [jax.vmap(objective.begin)(bucket) for bucket in data.buckets]
     run, key = _Run(), jax.random.key(seed)
     facts = {"seed": seed, "batch_size": batch_size, "data": data.fingerprint()}
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         checkpoints.remove_leftovers(path)
         if path.exists():
-            trees, run = _resumed(path, facts, learned, best, state, key)
+            trees, run = _resumed(path, facts, _trees(learned, best, state, key, memory))
             learned, best, state = (trees[name] for name in ("parameters", "best", "optimiser"))
+            memory = trees["memory"]
             key = jax.random.wrap_key_data(trees["prng"])
 
     def save() -> None:
         if path is not None:
-            trees = _trees(learned, best, state, key)
+            trees = _trees(learned, best, state, key, memory)
             checkpoints.save(path, trees, {**facts, "run": vars(run)})
 
     step = _make_step(objective, solver, fixed, penalty)
-    evaluate = _make_evaluate(objective, fixed)
+    evaluate = None if validation is None else _make_evaluate(objective, fixed)
     log = Metrics(run.history, None if metrics is None else Path(metrics))
     with Progress(epochs, len(data.batches(batch_size)), progress) as bar:
         while run.epoch < epochs and not run.finished:
             places = data.batches(batch_size, np.random.default_rng([seed, run.epoch]))
             began = time.monotonic()
             while run.position < len(places):
-                batch = data.get(places[run.position], batch_size)
-                learned, state, sums = step(
-                    learned, state, jax.random.fold_in(key, run.steps), batch
+                bucket, indices = places[run.position]
+                batch = data.get((bucket, indices), batch_size)
+                kept = _recalled(memory, bucket, indices, batch_size)
+                learned, state, sums, kept = step(
+                    learned, state, jax.random.fold_in(key, run.steps), batch, kept
                 )
+                _remember(memory, bucket, indices, kept)
                 run.steps += 1
                 run.position += 1
                 for name, value in sums.items():
@@ -154,7 +162,7 @@ def fit(
                     f"training diverged in epoch {run.epoch}: parameters are no longer finite; "
                     "try a smaller learning rate or more walks"
                 )
-            if validation is not None:
+            if validation is not None and evaluate is not None:
                 held_out = evaluate(
                     learned, validation, batch_size, jax.random.fold_in(key, 1 << 30)
                 )
@@ -198,16 +206,18 @@ def log_likelihood(
 
 
 def _make_step(
-    objective: Objective, solver: Any, fixed: Any, penalty: Callable[[Any], Any] | None
+    objective: Any, solver: Any, fixed: Any, penalty: Callable[[Any], Any] | None
 ) -> Callable[..., Any]:
-    def loss(
-        learned: Any, key: RandomKey, examples: Any, weights: Any
-    ) -> tuple[Scalar, dict[str, Scalar]]:
+    def loss(learned: Any, key: RandomKey, examples: Any, weights: Any, kept: Any) -> Any:
         parameters = eqx.combine(learned, fixed)
         keys = jax.random.split(key, weights.shape[0])
-        estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(
-            keys, examples
-        )
+
+        def one(key: RandomKey, example: Any, kept: Any) -> tuple[PathEstimate, Any]:
+            if kept is None:
+                return objective(key, parameters, example), None
+            return objective(key, parameters, example, kept)
+
+        estimate, kept = jax.vmap(one)(keys, examples, kept)
         # `where` and not a product: an example that only fills the batch may weigh -inf.
         total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
         cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
@@ -218,22 +228,39 @@ def _make_step(
             "effective_walks": jnp.sum(weights * effective),
             "transitions": jnp.sum(weights * estimate.transitions),
         }
-        return cost - total / weights.sum(), jax.lax.stop_gradient(sums)
+        return cost - total / weights.sum(), (jax.lax.stop_gradient(sums), kept)
 
     @eqx.filter_jit
-    def compiled(learned: Any, state: Any, key: RandomKey, examples: Any, weights: Any) -> Any:
-        slope, sums = jax.grad(loss, has_aux=True)(learned, key, examples, weights)
+    def compiled(
+        learned: Any, state: Any, key: RandomKey, examples: Any, weights: Any, kept: Any
+    ) -> Any:
+        slope, (sums, kept) = jax.grad(loss, has_aux=True)(learned, key, examples, weights, kept)
         updates, state = solver.update(slope, state, learned)
         learned = optax.apply_updates(learned, updates)
-        return learned, state, {**sums, "norm": optax.global_norm(learned)}
+        return learned, state, {**sums, "norm": optax.global_norm(learned)}, kept
 
-    def step(learned: Any, state: Any, key: RandomKey, batch: Batch) -> Any:
-        return compiled(learned, state, key, batch.examples, batch.weights)
+    def step(learned: Any, state: Any, key: RandomKey, batch: Batch, kept: Any) -> Any:
+        return compiled(learned, state, key, batch.examples, batch.weights, kept)
 
     return step
 
 
-def _make_evaluate(objective: Objective, fixed: Any) -> Callable[..., dict[str, float]]:
+def _recalled(memory: list[Any], bucket: int, indices: np.ndarray, batch_size: int) -> Any:
+    """What the examples of a batch have kept; those that fill it up have what the first has."""
+    if not memory:
+        return None
+    filled = np.concatenate([indices, np.repeat(indices[:1], batch_size - len(indices))])
+    return jax.tree.map(lambda leaf: leaf[filled], memory[bucket])
+
+
+def _remember(memory: list[Any], bucket: int, indices: np.ndarray, kept: Any) -> None:
+    if memory:
+        memory[bucket] = jax.tree.map(
+            lambda leaf, new: leaf.at[indices].set(new[: len(indices)]), memory[bucket], kept
+        )
+
+
+def _make_evaluate(objective: Any, fixed: Any) -> Callable[..., dict[str, float]]:
     @eqx.filter_jit
     def compiled(learned: Any, key: RandomKey, examples: Any, weights: Any) -> Any:
         parameters = eqx.combine(learned, fixed)
@@ -267,8 +294,11 @@ def _row(run: _Run, began: float) -> dict[str, float]:
     return row | {"norm": run.sums["norm"] / batches}
 
 
-def _trees(learned: Any, best: Any, state: Any, key: RandomKey) -> dict[str, Any]:
+def _trees(
+    learned: Any, best: Any, state: Any, key: RandomKey, memory: list[Any]
+) -> dict[str, Any]:
     return {
+        "memory": memory,
         "parameters": learned,
         "best": best,
         "optimiser": state,
@@ -277,14 +307,15 @@ def _trees(learned: Any, best: Any, state: Any, key: RandomKey) -> dict[str, Any
 
 
 def _resumed(
-    path: Path, facts: dict[str, Any], learned: Any, best: Any, state: Any, key: RandomKey
+    path: Path, facts: dict[str, Any], like: dict[str, Any]
 ) -> tuple[dict[str, Any], _Run]:
-    trees, found = checkpoints.load(path, _trees(learned, best, state, key))
+    trees, found = checkpoints.load(path, like)
     checkpoints.check_facts(path, found, facts)
     return jax.tree.map(jnp.asarray, trees), _Run(**found["run"])
 
 
 def _check_options(
+    objective: Any,
     batch_size: int,
     epochs: int,
     patience: int | None,
@@ -295,6 +326,11 @@ def _check_options(
         raise InputError(
             f"batch_size = {batch_size}, epochs = {epochs} and checkpoint_every = "
             f"{checkpoint_every} must all be at least 1"
+        )
+    if validation is not None and isinstance(objective, PersistentContrastive):
+        raise InputError(
+            "persistent contrastive divergence estimates no log-likelihood to validate by: leave "
+            "`validation` out, and use `log_likelihood` with another estimator afterwards"
         )
     if patience is not None and (validation is None or patience < 1):
         raise InputError(

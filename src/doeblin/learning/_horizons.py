@@ -14,9 +14,11 @@ from .._custom_types import RandomKey
 from .._errors import InputError
 from ..schedules import checked_epsilon
 
-# A tail is followed for this many mean lengths. What lies beyond is e^-17 of its mass, less than
-# a float32 can tell, and its largest exponential variate is 16.6.
-_TAIL = 17.0
+# The largest exponential variate that can be drawn, -log 2^-23 for uniform float32s, rounded up. So
+# tapes hold every length that can be drawn: no walk is ever cut short.
+_LONGEST = 15.95
+# Walks with a tail. Two, so that no walk is the only one to know what lies there.
+_TAILS = 2
 # Probability that more walks go on than there are lanes for, at any one narrowing.
 _OVERFLOW = 1e-9
 
@@ -42,7 +44,10 @@ class AbstractHorizon(eqx.Module):
     """The law of the number T of steps that a walk takes.
 
     It is the sampler's choice and no part of the model: estimates are unbiased for every chain,
-    whatever its ε or stages.
+    whatever its ε or stages, to the precision of random numbers: a float32 has 2^23 values, so q(t)
+    is met to 2^-23, and Σ ε(1-ε)^t/q(t) over all t that can be drawn to 2e-6. Longer paths than can
+    be drawn are missing; they weigh (1-ε)^(15.9/ε_h) of a chain with rate ε, for a horizon of rate
+    ε_h: 1e-7 for ε = ε_h. For ε < ε_h/2 the weights have no variance, so choose ε_h ≤ ε.
     """
 
     @abc.abstractmethod
@@ -52,6 +57,13 @@ class AbstractHorizon(eqx.Module):
     @abc.abstractmethod
     def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
         """log q(t) for t ≥ 1."""
+
+    @abc.abstractmethod
+    def common_steps(self) -> int | None:
+        """Up to which step all walks follow one law; None if always.
+
+        Beyond, only the first two do (or the only one there is), and alike.
+        """
 
     @abc.abstractmethod
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
@@ -76,8 +88,11 @@ class Geometric(AbstractHorizon):
     def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
         return steps * math.log1p(-self.epsilon)
 
+    def common_steps(self) -> int | None:
+        return None
+
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
-        longest = math.ceil(_TAIL / self.epsilon)
+        longest = max(_longest(self.epsilon), 1)
         found, lanes, begin = [], num_walks, 0
         while lanes > 1:
             narrower = max(lanes // 4, 1)
@@ -105,11 +120,11 @@ class Geometric(AbstractHorizon):
 
 
 class FixedHorizon(AbstractHorizon):
-    """All walks take `steps` steps, then one of them, at random, goes on with a geometric tail.
+    """All walks take `steps` steps, then two of them go on with a geometric tail.
 
-    So q(t) = 1 up to `steps`, then (1-ε)^(t - steps)/k: no lane is ever idle, and nothing is cut
-    off. `steps` is 3/ε by default, which leaves e^-3 of the mass to the one tail. `epsilon` should
-    be near (or below) the chain's own.
+    So q(t) = 1 up to `steps`, then (1-ε)^(t - steps - 1)·2/k: no lane is ever idle, and nothing is
+    cut off. `steps` is 3/ε by default, which leaves e^-3 of the mass to the tails. `epsilon` should
+    be the chain's own, or below.
     """
 
     epsilon: float = eqx.field(static=True)
@@ -122,23 +137,33 @@ class FixedHorizon(AbstractHorizon):
             raise InputError(f"steps = {steps} must be at least 1")
 
     def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
-        # Walks are alike, so that the one that goes on may as well be the first.
-        tail = jnp.zeros(num_walks, jnp.int32).at[0].set(1 + _geometric(key, self.epsilon, ()))
-        return self.steps + tail
+        # Walks are alike, so that those that go on may as well be the first.
+        tails = 1 + _geometric(key, self.epsilon, (min(num_walks, _TAILS),))
+        return self.steps + jnp.zeros(num_walks, jnp.int32).at[: len(tails)].set(tails)
 
     def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
         beyond = steps - self.steps
-        tail = (beyond - 1) * math.log1p(-self.epsilon) - math.log(num_walks)
+        share = math.log(min(num_walks, _TAILS) / num_walks)
+        tail = (beyond - 1) * math.log1p(-self.epsilon) + share
         return jnp.where(beyond > 0, tail, 0.0)
 
+    def common_steps(self) -> int | None:
+        return self.steps
+
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
-        tail = max(math.ceil(_TAIL / self.epsilon) - self.steps, 1)
-        return (Segment(num_walks, self.steps), Segment(1, tail))
+        tail = Segment(min(num_walks, _TAILS), 1 + _longest(self.epsilon))
+        return (Segment(num_walks, self.steps), tail)
 
 
 def _geometric(key: RandomKey, epsilon: float, shape: tuple[int, ...]) -> Int[Array, "..."]:
     """Geometric(ε) from 0: P[T = j] = ε(1-ε)^j."""
-    return jnp.floor(jax.random.exponential(key, shape) / -math.log1p(-epsilon)).astype(jnp.int32)
+    variates = jax.random.exponential(key, shape, jnp.float32)
+    return jnp.floor(variates / -math.log1p(-epsilon)).astype(jnp.int32)
+
+
+def _longest(epsilon: float) -> int:
+    """The largest length that `_geometric` can draw, or a little more."""
+    return math.ceil(_LONGEST / -math.log1p(-epsilon))
 
 
 def _checked_rate(epsilon: float) -> float:

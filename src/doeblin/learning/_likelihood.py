@@ -16,6 +16,7 @@ from ..chains import Chain
 from ..kernels import AbstractRestart
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._horizons import AbstractHorizon
+from ._normalise import Normalise, WalkWeights, checked_normalise
 from ._prefixes import (
     AbstractPrefixes,
     BackwardPrefixes,
@@ -40,6 +41,7 @@ class Forward(AbstractEstimator):
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=False)
+    normalise: Normalise = eqx.field(static=True, default="all", converter=checked_normalise)
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
         model = Model.of(chain, x)
@@ -47,7 +49,7 @@ class Forward(AbstractEstimator):
         end_key, walk_key = jax.random.split(key)
         endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
         prefixes = ForwardPrefixes.walk(walk_key, model, self.horizon, endpoints)
-        return _combined(chain, model, endpoints, [(prefixes, prefixes.log_weight)], self.baseline)
+        return _combined(self, chain, model, endpoints, [(prefixes, prefixes.log_weight)])
 
 
 class Reversal(AbstractEstimator):
@@ -63,6 +65,7 @@ class Reversal(AbstractEstimator):
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=True)
+    normalise: Normalise = eqx.field(static=True, default="all", converter=checked_normalise)
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
         model = Model.of(chain, x)
@@ -71,7 +74,7 @@ class Reversal(AbstractEstimator):
         end_key, walk_key = jax.random.split(key)
         endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
         prefixes = BackwardPrefixes.walk(walk_key, model, self.horizon, endpoints)
-        return _combined(chain, model, endpoints, [(prefixes, prefixes.log_weight)], self.baseline)
+        return _combined(self, chain, model, endpoints, [(prefixes, prefixes.log_weight)])
 
 
 class Bidirectional(AbstractEstimator):
@@ -86,6 +89,7 @@ class Bidirectional(AbstractEstimator):
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=True)
+    normalise: Normalise = eqx.field(static=True, default="all", converter=checked_normalise)
 
     def __check_init__(self):
         if self.num_walks % 2:
@@ -108,7 +112,7 @@ class Bidirectional(AbstractEstimator):
             (ahead, ahead.log_weight + jax.nn.log_sigmoid(ratio_ahead)),
             (back, back.log_weight + jax.nn.log_sigmoid(-ratio_back)),
         ]
-        return _combined(chain, model, endpoints, parts, self.baseline)
+        return _combined(self, chain, model, endpoints, parts)
 
 
 def _log_ratio_ahead(model: Model, ahead: ForwardPrefixes, back: BackwardPrefixes) -> Array:
@@ -137,56 +141,52 @@ def _log_ratio_back(model: Model, back: BackwardPrefixes, ahead: ForwardPrefixes
     """The same for the prefixes of backward walks."""
     tape = back.tape
     first = slice(0, tape.num_walks)
-    first_steps = jax.tree.map(lambda leaf: leaf[first], (tape.stage, tape.old, tape.new))
-    first_tape = eqx.tree_at(
-        lambda tape: (tape.stage, tape.old, tape.new),
-        tape,
-        (first_steps[0], first_steps[2], first_steps[1]),
-    )
+    stage, old, new = jax.tree.map(lambda leaf: leaf[first], (tape.stage, tape.old, tape.new))
     # log A*(y_{t-1} | y) = log A(y | y_{t-1}) + log π̂(y_{t-1}) - log π̂(y).
     first_drop = back.log_drop[first]
-    log_back_step = model.log_hit(first_tape, first_steps[1]) - first_drop
+    log_back_step = model.log_prob(stage, old, new) - first_drop
     gone = tape.running(back.log_drop) - tape.spread(first_drop)
     ratio = back.log_u + gone - back.log_stage_ratio(ahead.stages)
     return ratio - tape.spread(log_back_step)
 
 
 def _combined(
+    estimator: Forward | Reversal | Bidirectional,
     chain: Chain,
     model: Model,
     endpoints: Endpoints,
     parts: list[tuple[AbstractPrefixes, Array]],
-    baseline: bool,
 ) -> PathEstimate:
-    """Z and g/Z from weighted prefixes; the path of no steps, y ~ u, is counted once a walk."""
+    """Z and ∇ log Z from weighted prefixes; the path of no steps, y ~ u, is counted once a walk."""
     num_walks = endpoints.log_proposed.shape[0]
     fixed = frozen(model)
-    log_direct = fixed.log_start + fixed.log_u(endpoints.states) - endpoints.log_proposed
+    log_direct = fixed.log_start + endpoints.each(fixed.log_u) - endpoints.log_proposed
     log_parts = [jax.lax.stop_gradient(log_weight) for _, log_weight in parts]
     top = jnp.max(jnp.stack([jnp.max(log) for log in (log_direct, *log_parts)]))
     top = jnp.where(jnp.isfinite(top), top, 0)
     direct = jnp.exp(log_direct - top)
-    weights = [jnp.exp(log - top) for log in log_parts]
-    per_walk = direct + sum(
-        part.tape.walk_sum(weight) for (part, _), weight in zip(parts, weights, strict=True)
+    weighted = [(part, jnp.exp(log - top)) for (part, _), log in zip(parts, log_parts, strict=True)]
+    walks = WalkWeights.of(
+        direct, [(part.tape, weight) for part, weight in weighted], estimator.horizon
     )
-    total = per_walk.sum()
-    scale = jnp.where(total > 0, 1 / jnp.where(total > 0, total, 1), 0)
+    per_walk = walks.total
+    scale, scales = walks.scale, walks.scales(estimator.normalise)
 
     possible = direct > 0
     # Any state that the restart can draw stands in where it has no mass, with weight zero.
-    surrogate = model.log_start * (total * scale)
-    log_u = model.log_u(_possible_states(fixed, endpoints, possible))
-    surrogate += jnp.sum(scale * direct * jnp.where(possible, log_u, 0))
+    surrogate = model.log_start * jnp.sum(per_walk * scales)
+    log_u = _possible_states(fixed, endpoints, possible).each(model.log_u)
+    surrogate += jnp.sum(scales * direct * jnp.where(possible, log_u, 0))
     num_stages = model.matrix.shape[0]
     counts = jnp.zeros((num_stages, num_stages))
     transitions = jnp.array(0.0)
-    for (part, _), weight in zip(parts, weights, strict=True):
-        weight = weight * scale
-        price = _leave_one_out(part, weight) if baseline else jnp.zeros(num_walks)
-        surrogate += part.surrogate(model, weight, price)
-        counts += part.stage_counts(weight, num_stages)
+    for part, weight in weighted:
+        price = _leave_one_out(part, weight) if estimator.baseline else jnp.zeros(num_walks)
+        surrogate += part.surrogate(model, weight * part.tape.spread(scales), price * scales)
+        # Expectations given the data, so weights that sum to one.
+        counts += part.stage_counts(weight * scale, num_stages)
         transitions += part.tape.alive.sum()
+    total = per_walk.sum()
     log_likelihood = jnp.where(total > 0, jnp.log(total / num_walks) + top, -jnp.inf)
     order = np.argsort(others(chain.stage_matrix, chain.restart_stage))
     return PathEstimate(
@@ -197,15 +197,16 @@ def _combined(
     )
 
 
-def _possible_states(fixed: Model, endpoints: Endpoints, possible: Array) -> Any:
+def _possible_states(fixed: Model, endpoints: Endpoints, possible: Array) -> Endpoints:
     spare = frozen(fixed.restart.sample(jax.random.key(0), fixed.x))
-    return jax.tree.map(
+    states = jax.tree.map(
         lambda leaf, spare: jnp.where(
             possible.reshape(possible.shape + (1,) * (leaf.ndim - 1)), leaf, spare
         ),
         endpoints.states,
         spare,
     )
+    return eqx.tree_at(lambda endpoints: endpoints.states, endpoints, states)
 
 
 def _leave_one_out(part: AbstractPrefixes, weight: Array) -> Array:

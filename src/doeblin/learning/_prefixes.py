@@ -10,6 +10,7 @@ hold it (`Tape.to_go`).
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -21,6 +22,7 @@ from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError, UnsupportedError
 from ..chains import Chain
 from ..kernels import AbstractKernel, AbstractRestart
+from ..kernels._sites import same_state
 from ._horizons import AbstractHorizon
 from ._stages import StageWalk, backward_walk, forward_walk, log_restart_mass, reordered, safe_log
 from ._tape import Tape, frozen, on_stage, walk
@@ -63,13 +65,39 @@ class Model(eqx.Module):
             return jnp.where(before == 1, first, later)
         return safe_log(self.matrix[before, after])
 
-    def log_hit(self, tape: Tape, target: State) -> Array:
-        """log A(target | old) at each slot, by the kernel of its stage."""
+    def log_prob(self, stage: Array, new: State, old: State) -> Array:
+        """log A(new | old) at each slot, by the kernel of its stage."""
 
         def one(stage: Array, new: State, old: State) -> Scalar:
             return on_stage(self.kernels, stage, lambda kernel: kernel.log_prob(new, old, self.x))
 
-        return jax.vmap(one)(tape.stage, target, tape.old)
+        return jax.vmap(one)(stage, new, old)
+
+    def log_move(self, tape: Tape, new: State) -> Array:
+        """The same from a tape's old states; right where the two states differ."""
+
+        def one(stage: Array, new: State, old: State) -> Scalar:
+            return on_stage(self.kernels, stage, lambda kernel: kernel.log_move(new, old, self.x))
+
+        return jax.vmap(one)(tape.stage, new, tape.old)
+
+    def log_stay(self, tape: Tape, endpoints: Endpoints) -> Array:
+        """log A(y | y) at each slot for its walk's y, computed once for each y and stage."""
+
+        def one(kernel: AbstractKernel, state: State) -> Scalar:
+            given = frozen((kernel, self.x))
+            log_stay = given[0].log_prob(state, state, given[1])
+            # If staying is impossible, the gradient is taken at a step that is not.
+            taken = frozen(given[0].sample(jax.random.key(0), state, given[1]))
+            possible = log_stay > -jnp.inf
+            new = jax.tree.map(lambda here, there: jnp.where(possible, here, there), state, taken)
+            return jnp.where(possible, kernel.log_prob(new, state, self.x), -jnp.inf)
+
+        found = jnp.zeros(tape.stage.shape)
+        for stage, kernel in enumerate(self.kernels):
+            own = endpoints.each(jax.vmap(lambda state, kernel=kernel: one(kernel, state)))
+            found = jnp.where(tape.stage == stage, tape.spread(own), found)
+        return found
 
     def log_drop(self, tape: Tape) -> Array:
         """log π̂(old) - log π̂(new) at each slot, with the target of the kernel of its stage."""
@@ -100,6 +128,14 @@ class Endpoints(eqx.Module):
 
     states: State
     log_proposed: Float[Array, " walks"]
+    alike: bool = eqx.field(static=True)
+
+    def each(self, function: Callable[[State], Array]) -> Float[Array, " walks"]:
+        """A function of stacked states, computed once if all walks have the same."""
+        if not self.alike:
+            return function(self.states)
+        one = jax.tree.map(lambda leaf: leaf[:1], self.states)
+        return jnp.broadcast_to(function(one)[0], self.log_proposed.shape)
 
     @classmethod
     def draw(
@@ -109,11 +145,12 @@ class Endpoints(eqx.Module):
             states = jax.tree.map(
                 lambda leaf: jnp.broadcast_to(leaf, (num_walks, *jnp.shape(leaf))), y
             )
-            return cls(states, jnp.zeros(num_walks))
+            return cls(states, jnp.zeros(num_walks), alike=True)
         fixed, given = frozen(proposal), frozen((x, y))
         keys = jax.random.split(key, num_walks)
         states = frozen(jax.vmap(lambda key: fixed.sample(key, given))(keys))
-        return cls(states, jax.vmap(lambda state: fixed.log_prob(state, given))(states))
+        log_proposed = jax.vmap(lambda state: fixed.log_prob(state, given))(states)
+        return cls(states, log_proposed, alike=False)
 
 
 class AbstractPrefixes(eqx.Module):
@@ -160,6 +197,9 @@ class ForwardPrefixes(AbstractPrefixes):
     start: State
     log_start_u: Array
     target: State
+    there: Array
+    """Whether the walk stands on its data point already, before the slot's step."""
+    endpoints: Endpoints
     stages: StageWalk
 
     @classmethod
@@ -173,7 +213,8 @@ class ForwardPrefixes(AbstractPrefixes):
             start_key, walk_key, fixed, horizon, num_walks
         )
         target = tape.spread(endpoints.states)
-        log_hit = fixed.log_hit(tape, target)
+        there = jax.vmap(same_state)(tape.old, target)
+        log_hit = jnp.where(there, fixed.log_stay(tape, endpoints), fixed.log_move(tape, target))
         log_weight = log_coefficient + log_hit - tape.spread(endpoints.log_proposed)
         return cls(
             tape=tape,
@@ -184,6 +225,8 @@ class ForwardPrefixes(AbstractPrefixes):
             start=start,
             log_start_u=fixed.log_u(start),
             target=target,
+            there=there,
+            endpoints=endpoints,
         )
 
     def surrogate(self, model: Model, weight: Array, price: Array) -> Scalar:
@@ -196,12 +239,17 @@ class ForwardPrefixes(AbstractPrefixes):
         # Where a hit is impossible the weight is zero; the gradient is taken at the step taken.
         possible = weight > 0
         target = jax.tree.map(
-            lambda hit, new: jnp.where(_like(possible, new), hit, new), self.target, tape.new
+            lambda hit, new: jnp.where(_like(possible & ~self.there, new), hit, new),
+            self.target,
+            tape.new,
+        )
+        log_hit = jnp.where(
+            self.there, model.log_stay(tape, self.endpoints), model.log_move(tape, target)
         )
         return (
             jnp.sum(begin * model.log_u(self.start))
             + jnp.sum(jnp.where(tape.alive, after, 0) * model.scores(tape, reverse=False))
-            + jnp.sum(weight * jnp.where(possible, model.log_hit(tape, target), 0))
+            + jnp.sum(weight * jnp.where(possible, log_hit, 0))
             + jnp.sum(jnp.where(to_go > 0, to_go * model.log_stage(tape.previous, tape.stage), 0))
         )
 

@@ -15,6 +15,7 @@ from .._custom_types import Count, Input, RandomKey, Scalar, State
 from ..chains import Chain
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._horizons import AbstractHorizon
+from ._normalise import Normalise, WalkWeights, checked_normalise
 from ._prefixes import Model, checked_walks, count_moves, forward_tape
 from ._stages import others
 from ._tape import frozen
@@ -36,6 +37,7 @@ class Reward(AbstractEstimator):
     horizon: AbstractHorizon
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     baseline: bool = eqx.field(static=True, default=True)
+    normalise: Normalise = eqx.field(static=True, default="all", converter=checked_normalise)
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
         model = Model.of(chain, x)
@@ -51,27 +53,28 @@ class Reward(AbstractEstimator):
         top = jnp.maximum(jnp.max(log_first), jnp.max(log_later))
         top = jnp.where(jnp.isfinite(top), top, 0)
         first, later = jnp.exp(log_first - top), jnp.exp(log_later - top)
-        per_walk = first + tape.walk_sum(later)
-        total = per_walk.sum()
-        scale = jnp.where(total > 0, 1 / jnp.where(total > 0, total, 1), 0)
+        walks = WalkWeights.of(first, [(tape, later)], self.horizon)
+        per_walk, scales = walks.total, walks.scales(self.normalise)
 
-        to_go = tape.to_go(later * scale)
+        to_go = tape.to_go(later) * tape.spread(scales)
         left = tape.to_go(jnp.exp(log_coefficient))
         paid = jnp.exp(fixed.log_start) + left[: self.num_walks]
         price = jnp.zeros(self.num_walks)
         if self.baseline and self.num_walks > 1:
-            price = scale * (total - per_walk) / (paid.sum() - paid)
+            price = scales * (per_walk.sum() - per_walk) / (paid.sum() - paid)
         advantage = jnp.where(tape.alive, to_go - tape.spread(price) * left, 0)
         log_stage = model.log_stage(tape.previous, tape.stage)
         surrogate = (
-            model.log_start * (total * scale)
-            + jnp.sum((per_walk * scale - price * paid) * model.log_u(start))
+            model.log_start * jnp.sum(per_walk * scales)
+            + jnp.sum((per_walk * scales - price * paid) * model.log_u(start))
             + jnp.sum(advantage * model.scores(tape, reverse=False))
             + jnp.sum(jnp.where(to_go > 0, to_go * log_stage, 0))
         )
+        total = per_walk.sum()
         value = jnp.where(total > 0, jnp.log(total / self.num_walks) + top, -jnp.inf)
         order = np.argsort(others(chain.stage_matrix, chain.restart_stage))
-        counts = count_moves(tape.previous, tape.stage, to_go, model.matrix.shape[0])
+        seen = tape.to_go(later * walks.scale)
+        counts = count_moves(tape.previous, tape.stage, seen, model.matrix.shape[0])
         return PathEstimate(
             with_gradient_of(value, surrogate),
             jnp.log(per_walk) + top,

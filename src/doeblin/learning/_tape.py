@@ -129,10 +129,16 @@ def walk(
 def on_stage(
     kernels: Sequence[AbstractKernel], stage: Array, function: Callable[[AbstractKernel], Any]
 ) -> Any:
-    """Apply a function to the kernel of a stage."""
-    if len(kernels) == 1:
-        return function(kernels[0])
-    return jax.lax.switch(stage, [lambda k=kernel: function(k) for kernel in kernels])
+    """A function of the kernel of a stage."""
+    found = function(kernels[0])
+    for number, kernel in enumerate(kernels[1:], start=1):
+        here = stage == number
+        # Not `lax.switch`: under `vmap` it evaluates every branch as well, and for that gives each
+        # slot its own copy of all parameters.
+        found = jax.tree.map(
+            lambda new, old, here=here: jnp.where(here, new, old), function(kernel), found
+        )
+    return found
 
 
 def slot_steps(segments: tuple[Segment, ...]) -> np.ndarray:
