@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-_START = "from doeblin.cli import main; main()"
+COMMAND = [sys.executable, "-m", "doeblin", "serve"]
 # As root and without a display; nothing is fetched from anywhere.
 _FLAGS = [
     "--headless",
@@ -37,7 +37,7 @@ class Server:
     @classmethod
     def start(cls, *options: str) -> Server:
         process = subprocess.Popen(
-            [sys.executable, "-c", _START, "serve", "--port", "0", *options],
+            [*COMMAND, "--port", "0", *options],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -78,7 +78,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.address, timeout=30) as found:
+    with httpx.Client(base_url=server.address, timeout=300) as found:
         yield found
 
 

@@ -213,11 +213,9 @@ def test_everything_has_a_name(page):
 
 def test_program_is_proved_by_clicking(page):
     enter(page, "verify")
-    page.select_option("#verify-example", "tacas06")
-    page.click("summary")
-    page.select_option("#verify-method", "two-stage")
+    page.select_option("#verify-example", "cegar2")
     page.click("#verify-start")
-    page.wait_for_selector("#verify-candidates li.no, #verify-candidates li.yes", timeout=120_000)
+    page.wait_for_selector("#verify-candidates li.yes", timeout=120_000)
     page.wait_for_selector("#verify-verdict.SAFE", timeout=120_000)
     assert "invariant" in page.text_content(".listing .row.invariant")
     after = page.locator(".listing .row.invariant + .row .code").text_content()
@@ -262,7 +260,7 @@ def test_cancel_is_at_once(page):
     page.wait_for_selector("#verify-state.running")
     page.click("#verify-cancel")
     page.wait_for_function(
-        "() => document.getElementById('verify-state').textContent === 'Cancelled.'", timeout=1000
+        "() => document.getElementById('verify-state').textContent === 'Cancelled.'", timeout=2000
     )
     assert page.is_enabled("#verify-start")
 
