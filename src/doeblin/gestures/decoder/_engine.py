@@ -32,7 +32,7 @@ def select(scores, ids, size, keep, out_ids, out_scores):
 def _compiled(source: bytes):
     """The entry points, cached on disk under a key that includes `source`."""
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def candidates(
         xs, ys, ts, starts, plane, weights, letters, rate, least, most,
         extra, extra_keys, extra_frames, extra_starts,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -26,6 +28,8 @@ from ._words import fit_openness, fit_words
 
 # Gestures on which the open vocabulary is fitted: a few numbers need no more.
 _SPELLED, _OPENED = 300, 4000
+# Gestures that a thread decodes at a time.
+_CHUNK = 500
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,11 @@ def _train_words(
     chosen = rng.permutation(len(gestures))[: None if neural else plan.word_gestures]
     some = [gestures[k] for k in chosen]
     decoder = Decoder(model, lexicon, layout=model.layout, factors=factors)
-    parts = [decoder.candidates(some[at : at + 1000]) for at in range(0, len(some), 1000)]
+    decoder.candidates(some[:1])  # compiled, and the words laid out, before the threads start
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        starts = range(0, len(some), _CHUNK)
+        parts = pool.map(lambda at: decoder.candidates(some[at : at + _CHUNK]), starts)
+        parts = list(parts)
     found = Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     gold = np.array([lexicon.index.get(gesture.word, -2) for gesture in some])
     hits = found.ids == gold[:, None]
