@@ -156,11 +156,11 @@ export class Keyboard {
       c.roundRect((key.x - 0.5) * w + gap, (key.y - 0.5) * tall + gap, w - 2 * gap, tall - 2 * gap, 0.16 * w);
       c.fill();
       c.stroke();
-      c.fillStyle = colour(near ? "chain" : "ink");
-      c.fillText(key.letter, key.x * w, key.y * tall);
     }
     this.foot(c, colour, w, tall);
     this.path(c, colour, w, tall);
+    c.fillStyle = colour("ink"); // on top, so that no trace hides a letter
+    for (const key of this.layout.keys) c.fillText(key.letter, key.x * w, key.y * tall);
   }
 
   foot(c, colour, w, tall) {
@@ -179,7 +179,7 @@ export class Keyboard {
     c.lineCap = "round";
     c.lineJoin = "round";
     c.strokeStyle = colour("restart");
-    for (const [width, alpha] of [[0.3 * w, 0.18], [0.11 * w, 0.9]]) {
+    for (const [width, alpha] of [[0.3 * w, 0.18], [0.11 * w, 0.8]]) {
       c.globalAlpha = alpha;
       c.lineWidth = width;
       c.beginPath();

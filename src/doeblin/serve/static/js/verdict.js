@@ -44,7 +44,7 @@ function summary(result) {
     UNKNOWN: "",
   }[result.verdict];
   return (
-    `${result.seconds.toFixed(2)} s, ${result.rounds} rounds, ${result.queries} questions to the solver${by}. ` +
+    `${result.seconds.toFixed(2)} s, rounds: ${result.rounds}, questions to the solver: ${result.queries}${by}. ` +
     `Integers: ${result.ints_meaning}.${checked}`
   );
 }

@@ -103,7 +103,7 @@ function follow(id) {
   on("products", ({ text }) => attempt("lemma", [], text));
   on("round", (news) => {
     counts(news);
-    attempt(news.accepted ? "yes" : "no", news.candidate, `round ${news.round}`);
+    attempt(news.accepted ? "yes" : "no", news.candidate, news.round ? `round ${news.round}` : "the assertion itself");
   });
   on("end", (job) => {
     const { program } = running;
