@@ -30,6 +30,8 @@ CONTROLS = (
 )
 ESTIMATORS = ("reversal", "bidirectional")
 BLOCKS = ("block kernel", "block kernel, reversal", "block kernel, bidirectional")
+Submit = Callable[..., Any] | None
+"""Hands a call to another process and returns its future; None runs everything here."""
 # Step sizes are chosen on half as many words of a data set of their own, so that none has seen a
 # test gesture.
 _DEV_SEED = 10_000
@@ -175,7 +177,7 @@ def _tuned(job: Job) -> tuple[str, int]:
 
 
 def _chosen_steps(
-    size: Size, folder: Path, submit: Callable[..., Any], say: Callable[[str], None]
+    size: Size, folder: Path, submit: Submit, say: Callable[[str], None]
 ) -> dict[tuple[str, int], float]:
     """The best step sizes on development gestures; a best one at the end of the grid extends it."""
     tried = {_tuned(job): list(size.steps) for job in jobs(size)}
@@ -209,10 +211,10 @@ def _rounded(step: float) -> float:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[Callable[..., Any]]:
-    """How to hand out work: here and now, or to processes that compile the model once each."""
+def _pool(workers: int) -> Iterator[Submit]:
+    """How to hand out work: to processes, or, with one worker, not at all."""
     if workers == 1:
-        yield None  # pyright: ignore[reportReturnType]
+        yield None
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield pool.submit
@@ -222,7 +224,7 @@ def _run_all(
     size: Size,
     folder: Path,
     cells: Sequence[Cell],
-    submit: Callable[..., Any] | None,
+    submit: Submit,
     say: Callable[[str], None],
 ) -> dict[Cell, dict[str, Any]]:
     """The results of all cells; those not found in the folder are run, the longest first."""
