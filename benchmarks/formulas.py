@@ -30,7 +30,7 @@ from ._formula_loop import CLoop
 
 TEMPLATE = (3, 3)
 STEPS, REFERENCE_STEPS, MOVES, REPEATS = 3_000_000, 300, 20_000, 7
-RUNS, MAX_STEPS = 96, 20_000_000
+RUNS, MAX_STEPS = 96, 5_000_000
 # The default's settings were chosen on instances of seed 0; these are others.
 HELD_OUT = 2
 

@@ -296,3 +296,16 @@ def test_a_task_that_makes_no_sense_is_refused(change, message):
     Task(**good)
     with pytest.raises(_errors.InputError, match=message):
         Task(**{**good, **change})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"move": "metropolis", "focus": 0.5}, "focus needs move='gibbs'"),
+        ({"move": "gibbs", "cost": "simplified", "sweep": True}, "sweep needs move='gibbs'"),
+        ({"move": "gibbs", "focus": 1.5}, "focus = 1.5 is not a probability"),
+    ],
+)
+def test_a_stage_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(_errors.InputError, match=message):
+        Stage(**options)
