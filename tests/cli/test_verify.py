@@ -138,6 +138,101 @@ def test_interrupt_leaves_no_process_and_says_what_is_known(folder):
     assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
 
 
+def test_interrupt_of_one_file_says_how_far_it_came(folder):
+    (folder / "hard.c").write_text(HARD)
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from doeblin.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            code,
+            "verify",
+            str(folder / "hard.c"),
+            "--timeout",
+            "120",
+            "--json",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    known = json.loads(out)
+    assert known["verdict"] == "UNKNOWN" and known["reason"] in ("cancelled", "interrupted")
+
+
+def test_huge_constants_are_exact_or_refused(folder, capsys):
+    (folder / "big.c").write_text(
+        "int main() { unsigned long x = 18446744073709551614u; x++;\n"
+        "  assert(x == 18446744073709551615u && x > 9223372036854775807); }"
+    )
+    assert run(folder / "big.c") == 0
+    capsys.readouterr()
+    (folder / "huge.c").write_text(
+        "int main() { long x = 1;\n  assert(x != 99999999999999999999); }"
+    )
+    assert run(folder / "huge.c") == 3
+    assert "huge.c:2:15: the constant 99999999999999999999 is beyond 64 bits" in (
+        capsys.readouterr().err
+    )
+
+
+def test_thousands_of_variables_within_time_and_memory(folder):
+    """A process of its own: at most the limit and a second, and less than 2 GB."""
+    count = 3000
+    (folder / "many.c").write_text(
+        "int main() {"
+        + "".join(f"int v{i} = {i};" for i in range(count))
+        + "while (unknown()) {"
+        + "".join(f"v{i} = v{(i + 1) % count} + {i % 3};" for i in range(count))
+        + "} assert(v0 >= 0); }"
+    )
+    code = (
+        "import resource, time\nfrom doeblin.cli import main\nstart = time.monotonic()\n"
+        "try:\n    main()\nfinally:\n    import sys\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    before = time.monotonic()
+    answer = subprocess.run(
+        [sys.executable, "-c", code, "verify", str(folder / "many.c"), "--timeout", "3"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.returncode in (0, 2)
+    # Three seconds, one of grace, and starting Python on a machine that tests share.
+    assert time.monotonic() - before < 3 + 1 + 4
+    if answer.stderr.strip().isdigit():  # not when the process had to leave at once
+        assert int(answer.stderr) < 2_000_000  # kilobytes
+
+
+def test_starting_is_quick(folder):
+    """Seconds of work, not of waiting: other tests run at the same time."""
+    (folder / "tiny.c").write_text("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
+    code = (
+        "import time\nfrom doeblin.cli import main\n"
+        "try:\n    main()\nfinally:\n    import sys\n"
+        "    print(time.process_time(), file=sys.stderr)"
+    )
+    times = []
+    for _ in range(3):
+        answer = subprocess.run(
+            [sys.executable, "-c", code, "verify", str(folder / "tiny.c")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        times.append(float(answer.stderr))
+    assert min(times) < 1.5
+
+
 def test_never_imports_jax(folder):
     code = (
         "import sys\nfrom doeblin.cli import main\n"

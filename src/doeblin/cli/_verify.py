@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -92,9 +92,10 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     from ..programs.learner import compiling
 
     prepare_process()
-    cancel = threading.Event()
+    cancel, done = threading.Event(), threading.Event()
     box: list[Any] = []
-    deadline = time.monotonic() + settings["timeout"]
+    started = time.monotonic()
+    deadline = started + settings["timeout"]
 
     def work() -> None:
         try:
@@ -104,6 +105,8 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
             box.append((program, prove(program, cancel=cancel, spent=spent, **settings)))
         except BaseException as error:  # handed to the main thread
             box.append(error)
+        finally:
+            done.set()
 
     # A thread, so that Ctrl-C and the limit are heard while the solver is busy in foreign code;
     # its stack is large, for programs that nest deeply.
@@ -111,37 +114,53 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.02)
+        while not done.wait(0.02):
             if time.monotonic() > deadline + GRACE and not compiling():
                 _give_up(path, settings, options)
     except KeyboardInterrupt:
         cancel.set()
-        thread.join(1.0)
+        if not done.wait(1.0):  # the solver does not heed it
+            _say_unknown(path, settings, options, "interrupted", time.monotonic() - started)
+            click.echo("interrupted", err=True)
+            _leave(130)
+        if not isinstance(box[0], BaseException):
+            program, verdict = box[0]
+            _report(program, verdict, options)  # how far it came
         raise
     if isinstance(box[0], BaseException):
         raise box[0]
     program, verdict = box[0]
+    _report(program, verdict, options)
     as_json = options["as_json"] or options["jsonl"]
-    if as_json:
-        _console.print_json(verdict.as_dict())
-    else:
-        _show(program, verdict, options)
     for line in _write(program, verdict, options):
         click.echo(f"  {line}", err=as_json)
     return _STATUS[verdict.outcome.value]
 
 
+def _report(program: Any, verdict: Any, options: dict[str, Any]) -> None:
+    if options["as_json"] or options["jsonl"]:
+        _console.print_json(verdict.as_dict())
+    else:
+        _show(program, verdict, options)
+
+
 def _give_up(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """The solver does not heed its limit: say UNKNOWN and leave, whatever it is doing."""
+    reason = f"time limit of {settings['timeout']:g} s reached; the solver had to be stopped"
+    _say_unknown(path, settings, options, reason, settings["timeout"])
+    _leave(2)
+
+
+def _say_unknown(
+    path: Path, settings: dict[str, Any], options: dict[str, Any], reason: str, seconds: float
+) -> None:
     from ..programs import Outcome, Verdict
 
-    reason = f"time limit of {settings['timeout']:g} s reached; the solver had to be stopped"
     verdict = Verdict(
         Outcome.UNKNOWN,
         str(path),
         reason,
-        seconds=settings["timeout"],
+        seconds=seconds,
         method=settings["method"],
         seed=settings["seed"],
         ints=options["ints"],
@@ -150,8 +169,13 @@ def _give_up(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> N
         _console.print_json(verdict.as_dict())
     else:
         click.echo(f"UNKNOWN  {path}: {reason}")
+
+
+def _leave(status: int) -> NoReturn:
+    """End at once, whatever the solver's thread is doing."""
     sys.stdout.flush()
-    os._exit(2)
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _write(program: Any, verdict: Any, options: dict[str, Any]) -> Iterator[str]:

@@ -25,6 +25,7 @@ def spacer(
         for i, cut in enumerate(system.cuts)
     ]
     solver = z3.SolverFor("HORN", ctx=context)
+    solver.set("ctrl_c", False)
     solver.set("timeout", max(1, int(1000 * clock.left)))
     if global_guidance:
         solver.set("fp.spacer.global", True)

@@ -12,6 +12,7 @@ from ..terms import Term
 from ..terms._term import DIVISIONS
 from ._graph import Assign, Branch, Fail, Graph, Havoc, Jump, Statement
 
+_LARGEST = 1 << 256
 State = list[int]
 Inputs = Callable[[Havoc], int]
 
@@ -83,6 +84,8 @@ class Interpreter:
                 else:
                     value = compute(state)
                 if slot is not None:
+                    if not -_LARGEST < value < _LARGEST:
+                        return run  # a number that squares itself would soon fill the memory
                     state[slot] = value
                     if record:
                         run.steps.append((statement, value))

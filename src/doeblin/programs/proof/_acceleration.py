@@ -64,7 +64,7 @@ def _ways(system: System, clause: Clause, context: Any, clock: Clock) -> Iterato
     """Different ways through a clause."""
     assert clause.source is not None
     translate = Translator(context)
-    solver = z3.SimpleSolver(ctx=context)
+    solver = clock.solver(context)
     solver.add(translate(clause.constraint), translate(system.cuts[clause.source].facts()))
     names = [*system.cuts[clause.source].variables, *clause.inputs]
     for _ in range(_WAYS):

@@ -29,7 +29,7 @@ class Bounded:
         context = clock.context()
         self._context = context
         self._translate = Translator(context)
-        self._solver = z3.SimpleSolver(ctx=context)
+        self._solver = clock.solver(context)
         self._used: list[_Choices] = []
         self._inputs: list[Any] = []
         self._pending: tuple[_Choices, _Choices] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from typing import Any
 
 import z3
 
@@ -41,6 +42,13 @@ class Clock:
         """A new solver context that this clock may interrupt."""
         made = z3.Context()
         self._contexts.append(made)
+        return made
+
+    @staticmethod
+    def solver(context: z3.Context) -> Any:
+        """An incremental solver that leaves Ctrl-C to Python; Z3 would take it for itself."""
+        made = z3.SimpleSolver(ctx=context)
+        made.set("ctrl_c", False)
         return made
 
     def excuse(self, seconds: float) -> None:

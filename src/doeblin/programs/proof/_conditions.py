@@ -43,7 +43,7 @@ class Conditions:
         self._atoms: dict[tuple[int, Atom], Any] = {}
         for clause in system.clauses:
             clock.tick()
-            solver = z3.SimpleSolver(ctx=self.context)
+            solver = clock.solver(self.context)
             solver.add(self._translate(clause.constraint))
             if clause.source is not None:
                 solver.add(self._translate(system.cuts[clause.source].facts()))

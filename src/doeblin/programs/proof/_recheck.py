@@ -46,6 +46,7 @@ def recheck(system: System, invariants: Sequence[Term], clock: Clock) -> str | N
     for obligation in obligations(system, invariants):
         clock.tick()
         solver = z3.Solver(ctx=context)
+        solver.set("ctrl_c", False)
         solver.add(Translator(context)(obligation.formula))
         solver.set("timeout", max(1, int(1000 * clock.left)))
         try:
