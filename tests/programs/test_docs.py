@@ -37,3 +37,18 @@ def test_the_broken_one_fails(capsys, monkeypatch, tmp_path):
         capsys, "verify", "examples/buggy/together.c", "--trace", "--test", str(target)
     )
     assert status == 1 and "assert(y == 1);" in out and target.exists()
+
+
+def test_reasons_in_the_page_about_unknown_are_real():
+    page = (ROOT / "docs/how-to/unknown.md").read_text()
+    source = "".join(
+        path.read_text()
+        for folder in ("programs", "cli")
+        for path in (ROOT / "src/doeblin" / folder).rglob("*.py")
+    )
+    reasons = [row for row in page.splitlines() if row.startswith("| `")]
+    assert len(reasons) > 5
+    for row in reasons:
+        for reason in re.findall(r"`([^`]+)`", row.split("|")[1]):
+            for part in re.split(r" ?… ?|file:line:column", reason):
+                assert part.strip("; ") in source, part

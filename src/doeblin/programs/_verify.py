@@ -143,7 +143,7 @@ class _Attempt:
         if self.method == "spacer":
             return self._spacer()
         self.bounded = Bounded(system, self.clock)
-        seconds = 0.15 if system.cuts else self.clock.left
+        seconds = 0.3 if system.cuts else self.clock.left
         found = self._bounded_search(depth=8 if system.cuts else 1, seconds=seconds)
         if found is not None:
             return found
