@@ -83,6 +83,15 @@ def test_a_wrong_proof_is_refused():
         " else { j += 2; k++; } } if (k != 0) assert(j == 2 * k + 2); }",
         "int main() { int n = unknown(), i, j, k; for (i = 0; i < n; i++) for (j = i; j < n; j++)"
         " for (k = j; k < n; k++) assert(k >= i); }",
+        # Modes: which values occur together, and what holds in each.
+        "int main() { int st = 0, starts = 0, stops = 0; for (;;) { int e = unknown();"
+        " switch (st) { case 0: if (e == 1) { st = 1; starts++; } else if (e == 9) goto end; break;"
+        " case 1: st = e > 0 ? 2 : 3; break; case 2: if (e == 2) st = 1; break;"
+        " case 3: st = 0; stops++; break; default: assert(0); } assert(starts - stops <= 1); }"
+        " end: assert(starts == stops); }",
+        # A variable that never changes is a constant, and the product is linear.
+        "int main() { int n = unknown(), d = 7, q = 0, r = n; assume(n >= 0); while (r >= d) {"
+        " r -= d; q++; } assert(q * d + r == n); assert(q == n / 7); }",
     ],
 )
 def test_what_the_search_must_find(text):
