@@ -37,7 +37,7 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
         emit("preparing", {})  # compiles the chain if nobody has used it before
         compiled(search_method(payload["method"]))
         emit("prepared", {})
-    with watching(program, emit) as notify:
+    with watching(emit) as notify:
         verdict = verify(
             program,
             timeout=payload["timeout"],

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..programs import _verify
-from ..programs._program import Program
+from ..programs.flow import Cut
 from ..programs.learner import Learner, _search
 from ..programs.output import c_text
 from ..programs.proof import Dnf, all_term
@@ -25,9 +25,9 @@ _MOST_CHARACTERS = 600
 
 
 @contextmanager
-def watching(program: Program, emit: Emit) -> Iterator[Callable[[str, str], None]]:
-    """Within, an attempt at `program` tells of its rounds; gives what `on_event` wants."""
-    watch = _Watch(program, emit)
+def watching(emit: Emit) -> Iterator[Callable[[str, str], None]]:
+    """Within, an attempt tells of its rounds; gives what `on_event` wants."""
+    watch = _Watch(emit)
     learner, chain = _verify.Learner, _search.Chain
 
     class WatchedLearner(learner):
@@ -49,9 +49,8 @@ def watching(program: Program, emit: Emit) -> Iterator[Callable[[str, str], None
 
 
 class _Watch:
-    def __init__(self, program: Program, emit: Emit):
+    def __init__(self, emit: Emit):
         self.restarts = 0
-        self._program = program
         self._emit = emit
         self._last = 0.0
 
@@ -82,14 +81,13 @@ class _Watch:
             "seconds": round(learner.clock.seconds, 3),
             "accepted": accepted,
             "candidate": [
-                {"line": cut.place.line, "formula": self._shown(dnf, cut, wide.variables)}
-                for dnf, cut, wide in zip(
-                    candidate, self._program.system.cuts, learner.system.cuts, strict=True
-                )
+                {"line": cut.place.line, "formula": _shown(dnf, cut)}
+                for dnf, cut in zip(candidate, learner.system.cuts, strict=True)
             ],
         }
 
-    def _shown(self, dnf: Dnf, cut: Any, variables: tuple[str, ...]) -> str:
-        shown = dict(zip(cut.variables, cut.shown, strict=True))
-        text = c_text(all_term([dnf], variables), lambda name: shown.get(name, name))
-        return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + " …"
+
+def _shown(dnf: Dnf, cut: Cut) -> str:
+    shown = dict(zip(cut.variables, cut.shown, strict=True))
+    text = c_text(all_term([dnf], cut.variables), lambda name: shown.get(name, name))
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + " …"
