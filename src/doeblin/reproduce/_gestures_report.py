@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._errors import MissingExtraError
 from ..gestures.paper import paired
@@ -57,13 +56,13 @@ def report(
         ],
         "differences": differences,
         "estimators": _estimators(
-            [row for job, row in rows.items() if _at_least(size, job) and job.labels == 53]
+            [
+                row
+                for job, row in rows.items()
+                if (job.transitions, job.words, job.labels) == (size.budgets[0], size.words, 53)
+            ]
         ),
     }
-
-
-def _at_least(size: Size, job: Job) -> bool:
-    return job.words == size.words and job.transitions == size.budgets[0]
 
 
 def _row(job: Job, step: float, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -211,7 +210,7 @@ def plot(report: Mapping[str, Any], path: Path) -> list[Path]:
         raise MissingExtraError("matplotlib", "plots") from None
 
     size = report["size"]
-    runs: dict[tuple[str, int], Mapping[str, NDArray]] = {
+    runs: dict[tuple[str, int], Mapping[str, Sequence[float]]] = {
         (row["method"], row["transitions"]): row["curve"]
         for row in report["runs"]
         if row["words"] == size["words"] and row["labels"] == 53
