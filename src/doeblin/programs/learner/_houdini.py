@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Selection, dnf_holds
 from ._data import LIMIT
 
+_FEW = 60
+_SECONDS = 1.0  # a question; most take a hundredth of that
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]
 
@@ -33,6 +35,8 @@ def prove(
     steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
     open_: dict[int, Selection] = {}
     todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
+    patience = conditions.query_seconds
+    conditions.query_seconds = min(patience, _SECONDS)
     try:
         while todo:
             index = todo.pop(0)
@@ -55,6 +59,7 @@ def prove(
             if source in changed:
                 todo.append(index)
     finally:
+        conditions.query_seconds = patience
         for selection in open_.values():
             selection.close()
     return [part.formulas() for part in left]
@@ -71,11 +76,8 @@ def _drop(
         try:
             model = selection.violation(premises, conclusions)
         except GaveUp:
-            # Without an answer nothing can be said of any of them; equations are asked once more.
-            kept = [on and equal for on, equal in zip(conclusions, left[target].equal, strict=True)]
-            if kept == conclusions:
-                kept = [False] * len(conclusions)
-            conclusions[:] = kept
+            # Without an answer nothing can be said of any of them: fewer are asked once more.
+            left[target].fewer()
             changed.add(target)
             continue
         if model is None:
@@ -97,7 +99,7 @@ class _Left:
     def __init__(self, formulas: list[Dnf]):
         self._formulas = formulas
         self.on = [True] * len(formulas)
-        self.equal = [_equation(dnf) for dnf in formulas]
+        self._equal = [_equation(dnf) for dnf in formulas]
         atoms = dict.fromkeys(atom for dnf in formulas for cube in dnf for atom in cube)
         number = {atom: i for i, atom in enumerate(atoms)}
         self._simple = [all(len(cube) == 1 for cube in dnf) and bool(dnf) for dnf in formulas]
@@ -114,6 +116,18 @@ class _Left:
 
     def formulas(self) -> list[Dnf]:
         return [dnf for dnf, on in zip(self._formulas, self.on, strict=True) if on]
+
+    def fewer(self) -> None:
+        """Give up on the later half, which is less simple; of the last few, on all but equations
+        first, and then on these."""
+        on = [i for i, flag in enumerate(self.on) if flag]
+        kept = [i for i in on if self._equal[i]]
+        if len(on) > _FEW:
+            kept += on[: len(on) // 2]
+        if len(kept) == len(on):
+            kept = []
+        for i in set(on) - set(kept):
+            self.on[i] = False
 
     def restrict(self, points: Sequence[tuple[int, ...]], *, sure: bool = False) -> bool:
         """Drop what is false at one of the points; was anything? `sure`: large ones count, too."""

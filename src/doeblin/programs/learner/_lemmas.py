@@ -59,7 +59,7 @@ def candidates(
         found[Atom(vector, LE, high)] = None
         if high == low and vector > tuple(-c for c in vector):
             found[Atom(vector, EQ, high)] = None
-    for atom in _congruent(space, points):
+    for atom in _congruent(space, points) if not wide else ():
         found[atom] = None
     return [((atom,),) for atom in list(found)[: 2 * _MOST]]
 

@@ -117,7 +117,7 @@ class Space:
         """All directions and further ones, simplest first: the program's forms added to one
         another, and sums of three variables with its coefficients. Many, so for lemmas only.
 
-        A variable that the lemmas say is another's copy, or constant, is left out of the sums."""
+        A variable that the lemmas say is another's copy, or constant, is left out."""
         copies = _copies(lemmas)
         units = [_unit(self.size, i) for i in self.relevant if i not in copies][:6]
         forms = list(dict.fromkeys([*units, *self._forms]))[:20]
@@ -135,7 +135,8 @@ class Space:
                 divisor = math.gcd(*vector)
                 found[tuple(c // divisor for c in vector)] = None
                 found[tuple(-c // divisor for c in vector)] = None
-        return sorted(found, key=lambda v: sum(min(abs(c), 8) for c in v))[:_MOST_WIDE]
+        new = [v for v in found if not any(v[i] for i in copies)]
+        return sorted(new, key=lambda v: sum(1 + math.log2(abs(c)) for c in v if c))[:_MOST_WIDE]
 
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""
