@@ -1,0 +1,68 @@
+"""`doeblin bench verify`: a table of our verdicts beside those of other tools."""
+
+import json
+
+import pytest
+
+from doeblin.cli import main
+from doeblin.programs._peers import PEERS, sygus_text
+from doeblin.programs.examples import example
+
+EASY = "int main() { int x = unknown(), y = 0; while (y < x) y++; assert(y >= x || y == 0); }"
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "verify", *map(str, arguments)])
+    return end.value.code
+
+
+def test_all_tools_on_an_easy_program(tmp_path, capsys):
+    suite = tmp_path / "easy"
+    suite.mkdir()
+    (suite / "easy.c").write_text(EASY)
+    assert run(suite, "--json", "--timeout", "20") == 0
+    rows = json.loads(capsys.readouterr().out)["table"]
+    assert [row["tool"] for row in rows] == ["doeblin (default)", *PEERS]
+    assert {"spacer", "spacer-global", "cvc5"} <= set(PEERS)
+    assert all(row["safe"] == 1 and row["undecided"] == 0 for row in rows)
+
+
+def test_verdicts_that_differ_are_told(tmp_path, capsys):
+    suite = tmp_path / "mixed"
+    suite.mkdir()
+    for name in ("fig1", "off_by_one"):
+        (suite / f"{name}.c").write_text(example(name))
+    (tmp_path / "expected.tsv").write_text(
+        "suite\tfile\tverdict\nmixed\tfig1.c\tunsafe\nmixed\toff_by_one.c\tunsafe\n"
+    )
+    assert run(suite, "--no-peers") == 1
+    out = capsys.readouterr().out
+    assert "2 programs" in out and "fig1.c: safe, expected unsafe" in out
+    assert run(tmp_path / "nowhere", "--no-peers") == 3
+
+
+def test_predicates_are_applied_to_distinct_variables():
+    """The form in which cvc5 recognises a transition system."""
+    from doeblin.programs import parse_program
+    from doeblin.programs.smt._sexpr import Group, parse
+
+    system = parse_program(example("nested")).system
+    commands = parse(sygus_text(system), "sygus")
+    declared = {str(c[1]) for c in commands if isinstance(c, Group) and c[0] == "declare-var"}
+    found = 0
+
+    def visit(node):
+        nonlocal found
+        if isinstance(node, Group):
+            if node and str(node[0]).startswith("inv"):
+                arguments = [str(item) for item in node[1:]]
+                assert len(set(arguments)) == len(arguments) and set(arguments) <= declared
+                found += 1
+            for item in node:
+                visit(item)
+
+    for command in commands:
+        if isinstance(command, Group) and command[0] == "constraint":
+            visit(command)
+    assert found == sum((c.source is not None) + (c.target is not None) for c in system.clauses)
