@@ -6,6 +6,7 @@ it may be killed at any moment.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -80,8 +81,12 @@ def _work(
     except MissingExtraError as error:
         channel.send(unavailable=str(error))
         os._exit(1)
+    # A solver's memory hangs on cycles of objects: each job's garbage goes before the next comes.
+    gc.collect()
+    gc.freeze()  # what is loaded for good need not be looked at again
     channel.send(ready=True)
     while True:
+        gc.collect()
         message = jobs.get()
         job = message["job"]
 
