@@ -16,7 +16,7 @@ from ._bytecode import Bytecode
 from ._execute import CUT, FAILED, HUNGRY, LARGEST, execute
 from ._graph import Fail, Graph, Havoc
 
-_OUTCOMES = ("cut", "ended", "assumption", "failed", "cut", "cut")
+_OUTCOMES = ("cut", "ended", "assumption", "failed", "left", "left")
 _FIRST_INPUTS = 64
 _MOST_INPUTS = 1 << 20
 _SLICE = 2_000_000
@@ -24,7 +24,10 @@ _SLICE = 2_000_000
 
 @dataclass(slots=True)
 class LongRun:
-    """How a run ended (or where it stands), and the values of its inputs in order."""
+    """How a run ended (or where it stands), and the values of its inputs in order.
+
+    `outcome` is as an interpreter's, or `left`: too large numbers, or too many inputs.
+    """
 
     outcome: str
     failure: Fail | None

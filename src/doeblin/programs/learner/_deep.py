@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ..flow._fast import LongRun
 
 _SHARE = 0.06  # of the time so far
-_SHARE_WITHOUT_INPUTS = 0.25  # of the limit: such a program has one run only, and it decides
+# A program without inputs has one run only, which decides: half of the time so far, up to a
+# quarter of the limit.
+_SHARE_ALONE, _MOST_ALONE = 0.5, 0.25
 _ONE_RUN = 0.1
 
 
@@ -47,8 +49,9 @@ class DeepRuns:
         """As many runs as the share allows; a run without inputs goes on where it was."""
         while not self._over:
             before = self._clock.seconds
-            alone = self._rest is not None
-            share = _SHARE_WITHOUT_INPUTS * self._clock.limit if alone else _SHARE * before
+            share = _SHARE * before
+            if self._rest is not None:
+                share = min(_SHARE_ALONE * before, _MOST_ALONE * self._clock.limit)
             if self._spent > share:
                 return
             self._clock.tick()
@@ -57,9 +60,7 @@ class DeepRuns:
             if run.outcome == "failed":
                 raise FailedRun(tuple(value for _, value in run.inputs))
             self._rest = run if run.outcome == "cut" and not run.used else None
-            self._over = not run.used and run.outcome != "cut"
-            if self._rest is not None and self._clock.seconds - before < 0.5 * _ONE_RUN:
-                self._over = True  # its numbers have become too large to go on
+            self._over = not run.used and self._rest is None
 
     def _run(self, seconds: float) -> LongRun:
         until = self._clock.seconds + seconds

@@ -182,6 +182,7 @@ class Learner:
         self.aside()
         if self.graph is not None:
             if self._deep is None:
+                self._compile(self.method())
                 starts = [_sites(model.values) for model in self._starts]
                 self._deep = DeepRuns(self.graph, self.clock, self.rng, self._constants, starts)
             self._deep.advance()
