@@ -110,8 +110,7 @@ class CLoop:
 
     def run(self, task: Task, chain: Chain, seed: int, codes: np.ndarray, count: int) -> np.ndarray:
         """`count` steps from `codes`, as the chain with this seed takes them; the last state."""
-        rows, _, neighbours, *_, width = task.arrays(chain.method)
-        labels = task.arrays(chain.method)[5]
+        rows, _, _, neighbours, _, _, labels, _, width = task.arrays(chain.method)
         accept = chain.program().accept[1]
         n, m = chain.template
         codes = np.array(codes, dtype=np.int64).reshape(-1)
