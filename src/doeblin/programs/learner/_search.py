@@ -33,7 +33,7 @@ _COMPILED: dict[Method, float] = {}
 
 
 def compiled(method: Method) -> float:
-    """Make sure that a method's kernels and those of long runs are compiled; the seconds it took."""
+    """Compile what a method and long runs need, unless it is compiled; the seconds it took."""
     if method not in _COMPILED:
         COMPILING.set()
         try:
