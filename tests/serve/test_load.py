@@ -9,6 +9,7 @@ import asyncio
 import os
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psutil
@@ -25,9 +26,9 @@ MATRIX = [[0.9, 0.1, 0.0], [0.25, 0.5, 0.25], [0.0, 0.2, 0.8]]
 
 def test_fifty_clients_see_no_error(server, capsys):
     tree = psutil.Process(server.process.pid)
-    asyncio.run(_load(server.address, time.monotonic() + 1))  # what is loaded once is no growth
+    _run(server.address, 1)  # what is loaded once is no growth
     before = _memory(tree)
-    times = asyncio.run(_load(server.address, time.monotonic() + SECONDS))
+    times = _run(server.address, SECONDS)
     after = _memory(tree)
     times.sort()
     with capsys.disabled():
@@ -39,6 +40,12 @@ def test_fifty_clients_see_no_error(server, capsys):
         )
     assert len(times) >= CLIENTS
     assert after - before < 200 << 20
+
+
+def _run(address: str, seconds: float) -> list[float]:
+    """In a thread of its own: the browser's tests keep an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(_load(address, time.monotonic() + seconds))).result()
 
 
 def _memory(tree: psutil.Process) -> int:
