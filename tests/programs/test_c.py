@@ -22,6 +22,7 @@ def refused(text: str) -> str:
     ("text", "message"),
     [
         ("int main() {\n  int x = 3\n  x++;\n}", "p.c:3:3: C syntax error before: x"),
+        ("int main() {\n  int x = ;\n}", "p.c:2:11: C syntax error: invalid expression"),
         ("int main() {\n  y = 3;\n}", "p.c:2:3: 'y' is not declared"),
         ("int main() { int x = 99999999999999999999; }", "p.c:1:22: the constant"),
         ("/* open", "p.c:1:1: this comment does not end"),

@@ -24,23 +24,36 @@ def read_c(text: str, file: str, *, wrap: bool = False, folder: Path | None = No
     tokens = clean(Preprocessor(folder).run(text, file))
     places = [token.place for token in tokens]
     end = places[-1] if places else Place(file, 1, 1)
+    parser = CParser()
     try:
-        tree = CParser().parse("\n".join(token.text for token in tokens), file)
+        tree = parser.parse("\n".join(token.text for token in tokens), file)
         return _lower(tree, places, file, wrap=wrap)
     except ParseError as error:
-        raise _located(str(error), places, end) from None
+        raise _located(str(error), _next_line(parser), places, end) from None
     except RecursionError:
         raise Unsupported("nesting this deep", Place(file)) from None
 
 
-def _located(message: str, places: list[Place], end: Place) -> InputError:
-    """The parser's message with its line turned back into a place in the source."""
+def _located(message: str, line: int | None, places: list[Place], end: Place) -> InputError:
+    """The parser's message with its line, or else the next token's, turned into a place."""
     match = re.search(r":(\d+)(?::\d+)?: (.*)", message, re.DOTALL)
-    if match is None:
+    if match is not None:
+        line, message = int(match.group(1)), match.group(2)
+    else:
+        message = message.rpartition(": ")[2]
+    if line is None:
         return InputError("C syntax error: the file ends too early", place=end)
-    index = min(int(match.group(1)), len(places)) - 1
-    place = places[index] if places else end
-    return InputError(f"C syntax error {match.group(2)}", place=place)
+    place = places[min(line, len(places)) - 1] if places else end
+    message = message[:1].lower() + message[1:]
+    joint = " " if message.startswith("before") else ": "
+    return InputError(f"C syntax error{joint}{message}", place=place)
+
+
+def _next_line(parser: CParser) -> int | None:
+    """Where the parser stopped: some of its messages do not say. Nothing at the end of the text."""
+    tokens = getattr(parser, "_tokens", None)
+    token = tokens.peek() if tokens is not None else None
+    return token.lineno if token is not None else None
 
 
 def _lower(tree: Any, places: list[Place], file: str, *, wrap: bool) -> Graph:
