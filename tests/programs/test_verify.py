@@ -7,7 +7,7 @@ import time
 import pytest
 
 from doeblin._errors import InputError
-from doeblin.programs import Outcome, parse_program, verify
+from doeblin.programs import Asked, Outcome, parse_program, verify
 from doeblin.programs.examples import PAPER, example, names
 from doeblin.programs.flow import Interpreter
 from doeblin.programs.proof import Clock, recheck
@@ -138,6 +138,16 @@ def test_time_limit():
     before = time.monotonic()
     verify(parse_program(HARD), timeout=1.0)
     assert time.monotonic() - before < 2.0
+
+
+def test_listeners_hear_of_every_candidate():
+    heard = []
+    verdict = verify(parse_program(example("cegar2")), method="two-stage", on_event=heard.append)
+    asked = [news for news in heard if isinstance(news, Asked)]
+    assert [news.round for news in asked] == list(range(verdict.rounds + 1))
+    assert [news.accepted for news in asked] == [False] * verdict.rounds + [True]
+    assert asked[-1].restarts > 0 and asked[-1].reachable > 0
+    assert asked[-1].steps == max(news.steps for news in asked)
 
 
 def test_cancellation_is_prompt():

@@ -8,3 +8,5 @@ from ._verdict import Outcome as Outcome
 from ._verdict import Verdict as Verdict
 from ._verify import METHODS as METHODS
 from ._verify import verify as verify
+from .learner import Asked as Asked
+from .learner import Note as Note

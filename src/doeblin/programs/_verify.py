@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ from .learner import (
     Conflict,
     FailedRun,
     Learner,
+    Listener,
+    Note,
     Progress,
     multiplies,
     with_products,
@@ -44,7 +46,6 @@ from .terms import Term, conj
 if TYPE_CHECKING:
     from ..formulas._stages import Method
 
-Event = Callable[[str, str], None]
 METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
 
 
@@ -71,7 +72,7 @@ def verify(
     method: str = "default",
     hints: Sequence[str] = (),
     ints: Ints | None = None,
-    on_event: Event | None = None,
+    on_event: Listener | None = None,
     cancel: threading.Event | None = None,
     spent: float = 0.0,
 ) -> Verdict:
@@ -79,8 +80,9 @@ def verify(
 
     SAFE is said only after a fresh solver confirmed every condition of the invariants on the
     program; UNSAFE only after the failure was replayed. `cancel` may be set from another thread;
-    the verdict is then UNKNOWN within a tenth of a second. `spent` seconds of the limit are used
-    already, e.g. by reading the file. May be called from several threads.
+    the verdict is then UNKNOWN within a tenth of a second. `on_event` hears of lemmas (`Note`) and
+    of every candidate that the solver was asked about (`Asked`). `spent` seconds of the limit are
+    used already, e.g. by reading the file. May be called from several threads.
 
     >>> from doeblin.programs import parse_program, verify
     >>> program = parse_program("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
@@ -94,12 +96,12 @@ def verify(
     if not isinstance(program, Program):
         program = read_program(program, ints=ints or "math")
     with Clock(timeout, cancel, spent=spent) as clock:
-        attempt = _Attempt(program, clock, method, seed, on_event or (lambda kind, text: None))
+        attempt = _Attempt(program, clock, method, seed, on_event or (lambda news: None))
         return attempt.run(hints)
 
 
 class _Attempt:
-    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Event):
+    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Listener):
         self.program = program
         self.clock = clock
         self.method = method
@@ -166,7 +168,7 @@ class _Attempt:
                 return self._learn_in(system, hints, first)
             except (OutOfTime, z3.Z3Exception):
                 clock.tick()
-        self.notify("products", "states now include products of variables")
+        self.notify(Note("products", "states now include products of variables"))
         return self._learn_in(with_products(system), hints, clock)
 
     def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:

@@ -11,7 +11,7 @@ from ..programs._program import Program
 from ..programs._verdict import INTS
 from ..programs._verify import search_method
 from ..programs.learner._search import compiled
-from ._watch import watching
+from ._news import Teller
 from ._worker import Emit, Handler, Message
 
 _MOST_LINES = 2_000
@@ -37,17 +37,16 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
         emit("preparing", {})  # compiles the chain if nobody has used it before
         compiled(search_method(payload["method"]))
         emit("prepared", {})
-    with watching(emit) as notify:
-        verdict = verify(
-            program,
-            timeout=payload["timeout"],
-            seed=payload["seed"],
-            method=payload["method"],
-            hints=payload["hints"],
-            on_event=notify,
-            cancel=cancel,
-            spent=spent,
-        )
+    verdict = verify(
+        program,
+        timeout=payload["timeout"],
+        seed=payload["seed"],
+        method=payload["method"],
+        hints=payload["hints"],
+        on_event=Teller(emit),
+        cancel=cancel,
+        spent=spent,
+    )
     return verdict.as_dict() | {"ints_meaning": INTS[verdict.ints]} | _files(program, verdict)
 
 

@@ -15,6 +15,7 @@ from ._harvest import dnf_of, harvest
 from ._houdini import prove
 from ._lemmas import candidates, good_points, guarded, signs
 from ._modes import modes
+from ._news import Asked, Listener, Note, Progress
 from ._seed import add_models, chooser, run_program, successor, visited, walk
 from ._space import Space
 from ._teacher import Teacher
@@ -27,16 +28,6 @@ TEMPLATES = (
     (4, 5), (6, 4),
 )  # fmt: skip
 _SLICE = 0.02
-
-
-@dataclass
-class Progress:
-    """Counters that reports show."""
-
-    rounds: int = 0
-    steps: int = 0
-    search_seconds: float = 0.0
-    by: str = ""
 
 
 @dataclass
@@ -53,7 +44,7 @@ class Learner:
     lemmas: bool = True
     hints: list[list[Dnf]] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
-    notify: Callable[[str, str], None] = lambda kind, text: None
+    notify: Listener = lambda news: None
     aside: Callable[[], None] = lambda: None
     """Called between rounds, for work that shares the time."""
 
@@ -86,7 +77,7 @@ class Learner:
         or FailedRun when the program turns out to be unsafe."""
         self._seed()
         first = self._from_failures()
-        if first is not None and self.teacher.accepts(first):
+        if first is not None and self._accepts(first):
             self.progress.by = "the assertion itself"
             return [[dnf] for dnf in self.teacher.simplified(first)]
         if not self.lemmas:
@@ -109,6 +100,25 @@ class Learner:
         if found is None:
             found = self._prove(self._wide_implications(), "wider implications")
         return found if found is not None else self._search(first)
+
+    def _accepts(self, candidate: list[Dnf]) -> bool:
+        """Ask the teacher, and tell what it said."""
+        accepted = self.teacher.accepts(candidate)
+        data, progress = self.data, self.progress
+        self.notify(
+            Asked(
+                round=progress.rounds,
+                candidate=tuple(zip(self.system.cuts, candidate, strict=True)),
+                accepted=accepted,
+                reachable=len(data.good),
+                failing=len(data.bad),
+                between=len(data.free_pairs()),
+                steps=progress.steps,
+                restarts=progress.restarts,
+                seconds=self.clock.seconds,
+            )
+        )
+        return accepted
 
     def _seed(self) -> None:
         clauses = self.system.clauses
@@ -278,7 +288,7 @@ class Learner:
             return None
         proved = prove(self.conditions, wanted, self._follow)
         self.teacher.add_lemmas(proved)
-        self.notify("lemmas", f"{sum(map(len, proved))} new {what}")
+        self.notify(Note("lemmas", f"{sum(map(len, proved))} new {what}"))
         if any(proved) and self.teacher.sufficient():
             self.progress.by = "lemmas"
             return self.teacher.essential(self.teacher.lemmas)
@@ -352,10 +362,11 @@ class Learner:
                 elif last and rng.random() < 0.7:
                     start = round_.start_from(last, shape)
                 before = clock.seconds
-                candidate, steps = round_.learn(
+                candidate, chain = round_.learn(
                     method, (n, m), slice_ * (1 + 0.3 * level), clock, start
                 )
-                self.progress.steps += steps
+                self.progress.steps += chain.steps
+                self.progress.restarts += chain.tours
                 self.progress.search_seconds += clock.seconds - before
                 if candidate is None:
                     level += 1
@@ -369,7 +380,7 @@ class Learner:
             previous = level
             if same > 30 and level < len(templates) - 1:
                 level, same = level + 1, 0
-            if self.teacher.accepts(last):
+            if self._accepts(last):
                 self.progress.by = method.name
                 found = [
                     [*lemmas, dnf] for lemmas, dnf in zip(self.teacher.lemmas, last, strict=True)

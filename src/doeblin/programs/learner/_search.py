@@ -211,8 +211,8 @@ class Round:
         seconds: float,
         clock: Clock,
         start: NDArray[np.int64] | None,
-    ) -> tuple[Candidate | None, int]:
-        """Run a chain for some time; a candidate if it fits all examples, and the steps made."""
+    ) -> tuple[Candidate | None, Chain]:
+        """Run a chain for some time; a candidate if it fits all examples, and the chain."""
         cuts = len(self._pools)
         shape = (template[0] * cuts, template[1])
         if start is None and cuts > 1:
@@ -220,8 +220,8 @@ class Round:
         chain = Chain(self.task, method, shape, seed=self._rng.getrandbits(60), start=start)
         chain.run(seconds=min(seconds, max(0.001, clock.left)), should_stop=lambda: clock.over)
         if not chain.solved:
-            return None, chain.steps
-        return Candidate(self._decode(chain.best)), chain.steps
+            return None, chain
+        return Candidate(self._decode(chain.best)), chain
 
     def _decode(self, codes: NDArray[np.int64]) -> list[Dnf]:
         """The formula in as few atoms as the examples allow."""
