@@ -36,7 +36,7 @@ def run() -> dict[str, Any]:
         "u over the trie, no word-level factors": measured(
             lambda g: plain.decode([g], top=4)[0], gestures
         ),
-        "u over the whole trie, unpruned": measured(
+        "doeblin, unpruned (100 gestures)": measured(
             lambda g: exact.decode([g], top=4)[0], gestures[:100]
         ),
         "templates (SHARK2-style)": measured(lambda g: shark.decode(g), gestures),
