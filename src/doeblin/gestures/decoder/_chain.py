@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from numpy.typing import NDArray
 
 from ..._custom_types import Count, Input, RandomKey, Scalar
@@ -64,12 +65,17 @@ def word_chain(epsilon: float, num_words: int) -> Chain:
 
     The word is the chain's only site, so a Gibbs step draws it from the full model outright.
     """
-    kernel = Gibbs(
-        lambda state, x: x[1][state],
-        num_words,
-        conditional=lambda state, site, x: x[1],
-    )
+    kernel = Gibbs(_log_full, num_words, conditional=_conditional)
     return doeblin(kernel, CandidateRestart(), epsilon)
+
+
+# Functions of the module, not of each chain: so all chains of one size are compiled once.
+def _log_full(state: Count, x: Input) -> Scalar:
+    return x[1][state]
+
+
+def _conditional(state: Count, site: Count, x: Input) -> Array:
+    return x[1]
 
 
 def draw_words(
