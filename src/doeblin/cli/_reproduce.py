@@ -148,22 +148,39 @@ def gestures(quick: bool, seeds: int | None, jobs: int | None, out: Path, as_jso
 @click.option("--quick", is_flag=True, help="20 trials.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a trial.")
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer and cvc5.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes. More than one is faster, but their wall times disturb each other.",
+)
 @_console.out_option("reproduced", "programs.json")
 @_console.seed_option
 @_console.json_option
 def programs(
-    trials: int, quick: bool, timeout: float, peers: bool, out: Path, seed: int, as_json: bool
+    trials: int,
+    quick: bool,
+    timeout: float,
+    peers: bool,
+    jobs: int,
+    out: Path,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Invariants of C programs: 0-, 1- and 2-stage chains, the default, Spacer and cvc5.
 
-    Wall and search seconds to a proof, mean ± standard error over the trials, on the paper's
-    programs as far as they are public, and `growth`, our substitute for its `hard`.
+    Seconds to a proof, mean ± standard error over the trials, on the paper's programs as far as
+    they are public, and `growth`, our substitute for its `hard`: on the clock, of the processor,
+    and of the search alone. A thousand trials take an hour or two. Finished ones are kept in
+    OUT/programs-*.jsonl, so that an interrupted command goes on; delete that file to begin anew.
 
     \b
     Examples:
       doeblin reproduce programs --quick
+      doeblin reproduce programs --jobs 2
       doeblin reproduce programs --trials 100 --no-peers --json
     """
     from ._programs_table import run_programs
 
-    run_programs(20 if quick else trials, timeout, peers, out, seed, as_json)
+    run_programs(20 if quick else trials, timeout, peers, jobs, out, seed, as_json)

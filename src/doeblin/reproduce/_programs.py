@@ -2,57 +2,69 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..programs import Outcome, parse_program, verify
+from ..programs import Outcome, Program, parse_program, verify
 from ..programs._peers import PEERS, ask_peer
 from ..programs.examples import PAPER, example
 
 METHODS = ("zero-stage", "one-stage", "two-stage", "default")
+_CHUNK = 10  # trials that a worker is given at a time
+
+
+class Trial(NamedTuple):
+    """One attempt: seconds on the clock, of the processor, and of the search alone."""
+
+    program: str
+    method: str
+    seed: int
+    wall: float
+    cpu: float
+    search: float
+    solved: bool
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Seconds over the trials of one program and method.
+    """The trials of one program and method.
 
-    `unsolved` trials reached the limit and count with it, so that their mean is a lower bound.
+    Those that reached the limit count with it, so that the mean is a lower bound.
     """
 
     program: str
     method: str
-    wall: tuple[float, ...]
-    search: tuple[float, ...]
-    unsolved: int
+    trials: tuple[Trial, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
+        result: dict[str, Any] = {
             "program": self.program,
             "method": self.method,
-            "trials": len(self.wall),
-            "unsolved": self.unsolved,
-            "wall_mean": mean(self.wall),
-            "wall_standard_error": standard_error(self.wall),
-            "search_mean": mean(self.search),
-            "search_standard_error": standard_error(self.search),
+            "trials": len(self.trials),
+            "unsolved": sum(not trial.solved for trial in self.trials),
         }
+        for kind in ("wall", "cpu", "search"):
+            values = [getattr(trial, kind) for trial in self.trials]
+            result[f"{kind}_mean"] = sum(values) / len(values)
+            result[f"{kind}_standard_error"] = standard_error(values)
+        return result
 
 
-def mean(values: tuple[float, ...]) -> float:
-    return sum(values) / len(values)
-
-
-def standard_error(values: tuple[float, ...]) -> float | None:
+def standard_error(values: list[float]) -> float | None:
     """Of the mean; unknown from a single trial."""
     if len(values) < 2:
         return None
-    centre = mean(values)
-    return math.sqrt(sum((v - centre) ** 2 for v in values) / (len(values) - 1) / len(values))
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
 
 
 def program_table(
@@ -62,38 +74,85 @@ def program_table(
     seed: int = 0,
     programs: tuple[str, ...] = PAPER,
     methods: tuple[str, ...] = METHODS,
+    executor: Executor | None = None,
+    log: Path | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> list[Cell]:
     """Prove every program with every method, `trials` times with different seeds.
 
     Trials of different methods are interleaved in random order, so that a busy machine slows all
-    of them alike.
+    of them alike. With a `log`, finished trials are kept there, a line each, and not repeated.
     """
-    parsed = {name: parse_program(example(name), file=f"{name}.c") for name in programs}
-    for name in programs:
-        for method in methods:  # compile and load before anything is timed
-            verify(parsed[name], method=method, timeout=timeout, seed=seed)
-    runs = [(name, method, t) for t in range(trials) for name in programs for method in methods]
-    random.Random(seed).shuffle(runs)
-    found: dict[tuple[str, str], list[tuple[float, float, bool]]] = {}
-    for name, method, trial in runs:
-        verdict = verify(parsed[name], method=method, timeout=timeout, seed=seed + trial)
-        found.setdefault((name, method), []).append(
-            (verdict.seconds, verdict.search_seconds, verdict.outcome is Outcome.SAFE)
-        )
+    runs = [
+        (name, method, seed + number)
+        for number in range(trials)
+        for name in programs
+        for method in methods
+    ]
+    known = {trial[:3]: trial for trial in _read(log)}
+    found = [known[run] for run in runs if run in known]
+    missing = [run for run in runs if run not in known]
+    random.Random(seed).shuffle(missing)
+    for _ in found:
+        step()
+    for trial in _attempts(missing, timeout, executor):
+        found.append(trial)
+        if log is not None:
+            with log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(trial._asdict()) + "\n")
         step()
     return [
-        Cell(
-            name,
-            method,
-            tuple(wall for wall, _, _ in rows),
-            tuple(search for _, search, _ in rows),
-            sum(not solved for _, _, solved in rows),
-        )
-        for (name, method), rows in sorted(
-            found.items(), key=lambda item: (programs.index(item[0][0]), methods.index(item[0][1]))
-        )
+        Cell(name, method, tuple(t for t in found if t[:2] == (name, method)))
+        for name in programs
+        for method in methods
     ]
+
+
+Run = tuple[str, str, int]
+
+
+def _attempts(runs: list[Run], timeout: float, executor: Executor | None) -> Iterator[Trial]:
+    chunks = [runs[i : i + _CHUNK] for i in range(0, len(runs), _CHUNK)]
+    if executor is None:
+        for chunk in chunks:
+            yield from attempt(chunk, timeout)
+        return
+    for future in as_completed([executor.submit(attempt, chunk, timeout) for chunk in chunks]):
+        yield from future.result()
+
+
+def attempt(runs: Iterable[Run], timeout: float) -> list[Trial]:
+    """Verify the named programs, each with its method and seed."""
+    found = []
+    for name, method, seed in runs:
+        program = _warm(name, method)
+        before = time.process_time()
+        verdict = verify(program, method=method, timeout=timeout, seed=seed)
+        cpu = time.process_time() - before
+        solved = verdict.outcome is Outcome.SAFE
+        found.append(
+            Trial(name, method, seed, verdict.seconds, cpu, verdict.search_seconds, solved)
+        )
+    return found
+
+
+@cache
+def _warm(name: str, method: str) -> Program:
+    """The program, verified once so that compiling and loading are not timed."""
+    program = parse_program(example(name), file=f"{name}.c")
+    verify(program, method=method)
+    return program
+
+
+def _read(log: Path | None) -> Iterator[Trial]:
+    """The finished trials; a line that was cut off is left out."""
+    if log is None or not log.exists():
+        return
+    for line in log.read_text(encoding="utf-8").splitlines():
+        try:
+            yield Trial(**json.loads(line))
+        except (ValueError, TypeError):
+            continue
 
 
 def peer_table(
