@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from importlib import import_module
 from importlib.util import find_spec
@@ -52,6 +53,9 @@ def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
     from ._spacer import spacer
     from .proof import Clock, OutOfTime
 
+    with open(os.devnull, "wb") as nowhere:  # a solver that crashes prints, below Python's streams
+        for stream in (1, 2):
+            os.dup2(nowhere.fileno(), stream)
     program = read_program(file)
     system = None if program.unsupported else program.system
     if peer == "cvc5":
