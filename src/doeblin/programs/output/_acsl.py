@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
+from ..._errors import Place
 from .._program import Program
 from .._verdict import INTS, Outcome, Verdict
-from ..flow import Assign, Fail, Graph, Havoc
+from ..flow import Assign, Assume, Fail, Graph, Havoc
 from ._c_text import c_text
 from ._names import Edits, closing, graph_of, located
 
 
 def acsl(program: Program, verdict: Verdict) -> str:
-    """The C text with a `loop invariant` and `loop assigns` at every loop."""
+    """The C text with a `loop invariant` and `loop assigns` at every loop.
+
+    Assertions become an ACSL `assert`, and assumptions (in functions without body) an `admit`.
+    """
     graph = graph_of(program, verdict, Outcome.SAFE, "an ACSL annotation")
     edits = Edits(program.text)
     for item in located(graph, verdict):
@@ -23,15 +27,25 @@ def acsl(program: Program, verdict: Verdict) -> str:
         changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
         shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
-    for block in graph.blocks:
-        end = block.end
-        if isinstance(end, Fail) and end.what == "assertion" and end.place is not None:
-            call = closing(program.text, end.place)
-            line = edits.line(end.place.line or 1)[: (end.place.column or 1) - 1]
-            if call and not line.strip() and _logical(call[1]):
-                edits.before(end.place, f"/*@ assert {' '.join(call[1].split())}; */")
+    for place, clause in _conditions(graph).items():
+        call = closing(program.text, place)
+        if call and edits.begins_statement(place) and _logical(call[1]):
+            edits.before(place, f"/*@ {clause} {' '.join(call[1].split())}; */")
     head = f"/* Proved by doeblin; integers: {INTS[verdict.ints]}. */\n"
     return head + edits.result()
+
+
+def _conditions(graph: Graph) -> dict[Place, str]:
+    """The calls whose argument is a condition, and what ACSL calls it: to prove, or to take."""
+    found: dict[Place, str] = {}
+    for block in graph.blocks:
+        for statement in block.statements:
+            if isinstance(statement, Assume) and statement.place is not None:
+                found[statement.place] = "admit"
+        end = block.end
+        if isinstance(end, Fail) and end.what == "assertion" and end.place is not None:
+            found[end.place] = "assert"
+    return found
 
 
 def _logical(text: str) -> bool:

@@ -65,8 +65,10 @@ def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
     head += "".join(_definitions(program, graph, inputs))
     body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*\".*$", "", body, flags=re.MULTILINE)
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
-    for name in ("reach_error", "__VERIFIER_error"):
+    for name in sorted(FAILURES):
         body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
+        # A library may declare it, too, with parameters of its own: calls become a macro's.
+        body = re.sub(rf"(\bextern\s+)?\bvoid\s+{name}\s*\([^;{{]*;", "", body)
     return head + body
 
 
@@ -90,7 +92,6 @@ def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]
     for name, replacement in (
         *((name, "doeblin_check(!!({}))") for name in sorted(ASSERTIONS)),
         *((name, "doeblin_assume(!!({}))") for name in sorted(ASSUMPTIONS)),
-        *((name, "doeblin_fail()") for name in sorted(FAILURES)),
     ):
         if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
             call = replacement.format("c")
@@ -98,13 +99,12 @@ def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]
                 # Declared as a function: a macro would break the declaration.
                 kind = "void" if re.search(rf"\bvoid\s+{name}\b", text) else "int"
                 tail = f"{call};" if kind == "void" else f"return {call};"
-                yield f"{kind} {name}({'int c' if 'c' in replacement[8:] else ''}) {{ {tail} }}\n"
+                yield f"{kind} {name}(int c) {{ {tail} }}\n"
             else:
-                yield (
-                    f"#define {name}(c, ...) {call}\n"
-                    if "{}" in replacement
-                    else (f"#define {name}(...) {call}\n")
-                )
+                yield f"#define {name}(c, ...) {call}\n"
+    for name in sorted(FAILURES):
+        if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
+            yield f"#define {name}(...) doeblin_fail()\n"
     for call in dict.fromkeys(h.call for h in _sites(graph, "call") if h.call):
         if not _defined(call, text):
             kind = next(

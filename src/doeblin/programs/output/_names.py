@@ -68,6 +68,13 @@ class Edits:
     def line(self, number: int) -> str:
         return self._lines[number - 1].rstrip("\r\n") if number <= len(self._lines) else ""
 
+    def begins_statement(self, place: Place) -> bool:
+        """Can an annotation stand at `place`? Not in the midst of an expression."""
+        head = "".join(self._lines[: (place.line or 1) - 1])
+        head += self.line(place.line or 1)[: (place.column or 1) - 1]
+        head = re.sub(r"//[^\n]*|/\*.*?\*/", " ", head, flags=re.DOTALL).rstrip()
+        return not head or head[-1] in "{};:)" or re.search(r"\b(else|do)$", head) is not None
+
     def insert(self, place: Place, text: str, *, shift: int = 0) -> None:
         """Before the character at `place`, or `shift` characters after it."""
         self._inserts.append((place.line or 1, (place.column or 1) - 1 + shift, text))
