@@ -87,6 +87,7 @@ def test_places_survive_macros_and_comments():
         "assert('a' == 97 && 0x1F == 31 && 017 == 15);",
         "assert(sizeof(int) == 4 && sizeof(long) == 8);",
         "int x = 3; x = x > 2 ? x < 5 ? 1 : 2 : 3; assert(x == 1);",
+        "int x = 3; ((x == 3) ? (void) x++ : abort()); x ? x++ : x--; assert(x == 5);",
         "int i = 0; again: i++; if (i < 4) goto again; assert(i == 4);",
         "int i = 0, j = 0; do { i++; if (i == 2) continue; j++; } while (i < 5); assert(j == 4);",
         "{ static int c; c++; assert(c == 1); }",

@@ -137,6 +137,14 @@ class Expressions(Emitter):
         if isinstance(node, c_ast.ExprList):
             for item in node.exprs:
                 self.effects(item)
+        elif isinstance(node, c_ast.TernaryOp):  # its sides may be void
+            yes, no, after = (self.graph.block() for _ in range(3))
+            self.condition(node.cond, yes, no)
+            for block, side in ((yes, node.iftrue), (no, node.iffalse)):
+                self.start(block)
+                self.effects(side)
+                self.jump(after)
+            self.start(after)
         elif not (isinstance(node, c_ast.Constant) and node.type == "string"):
             self.evaluate(node)
 
