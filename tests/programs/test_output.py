@@ -319,6 +319,15 @@ def test_violation_witness_and_trace(failure):
         "void __VERIFIER_assert(int cond) { if (!cond) { ERROR: goto ERROR; } }\n"
         'extern int level;\n#include "missing.h"\n'
         "int main() { __VERIFIER_assert(level != 17); return 0; }",
+        "extern void abort(void);\nextern void __assert_fail(const char *, const char *, unsigned int,"
+        " const char *) __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__noreturn__));\n"
+        'void reach_error() { __assert_fail("0", "p.c", 3, "reach_error"); }\n'
+        "extern int __VERIFIER_nondet_int(void);\n"
+        "int main() { if (__VERIFIER_nondet_int() == 5) {reach_error();abort();} return 0; }",
+        "extern void __assert_fail (const char *__assertion, const char *__file,\n"
+        "    unsigned int __line, const char *__function);\n"
+        "int main() { int x; for (x = 0; x < 4; x++) ((x != 3) ? (void) (0) :"
+        ' __assert_fail ("x != 3", "p.c", 3, __PRETTY_FUNCTION__)); return 0; }',
     ],
 )
 def test_drivers_reproduce_the_failure(tmp_path, text):

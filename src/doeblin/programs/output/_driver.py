@@ -67,8 +67,9 @@ def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
     for name in sorted(FAILURES):
         body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
-        # A library may declare it, too, with parameters of its own: calls become a macro's.
-        body = re.sub(rf"(\bextern\s+)?\bvoid\s+{name}\s*\([^;{{]*;", "", body)
+        if not _defined(name, text):
+            # Its calls are a macro's, which a declaration would break.
+            body = re.sub(rf"(\bextern\s+)?\bvoid\s+{name}\s*\([^;{{]*;", "", body)
     return head + body
 
 
