@@ -320,7 +320,8 @@ def test_violation_witness_and_trace(failure):
         'extern int level;\n#include "missing.h"\n'
         "int main() { __VERIFIER_assert(level != 17); return 0; }",
         "extern void abort(void);\nextern void __assert_fail(const char *, const char *,"
-        " unsigned int, const char *) __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__noreturn__));\n"
+        " unsigned int, const char *)"
+        " __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__noreturn__));\n"
         'void reach_error() { __assert_fail("0", "p.c", 3, "reach_error"); }\n'
         "extern int __VERIFIER_nondet_int(void);\n"
         "int main() { if (__VERIFIER_nondet_int() == 5) {reach_error();abort();} return 0; }",
