@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import resource
 import time
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,6 +17,9 @@ from .flow import System
 from .learner import multiplies
 from .terms import Term, smtlib, substitute, symbol, var, variables
 
+# A peer may use so many seconds on the clock for each second of the processor: on a busy machine
+# it shall not lose time to others.
+_PATIENCE = 4
 PEERS = ("spacer", "spacer-global", *(("cvc5",) if find_spec("cvc5") else ()))
 
 
@@ -26,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def ask_peer(peer: str, path: Path, seconds: float) -> Answer:
-    """Let a peer decide a file; it is stopped when its time is over."""
+    """Let a peer decide a file; it is stopped when it has used its seconds of the processor."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, peer, str(path), seconds), daemon=True)
@@ -36,7 +41,7 @@ def ask_peer(peer: str, path: Path, seconds: float) -> Answer:
         if not here.poll(60):  # loading, not counted
             return Answer("unknown", seconds)
         here.recv_bytes()
-        if not here.poll(seconds + 0.5):
+        if not here.poll(_PATIENCE * seconds + 0.5):
             return Answer("unknown", seconds)
         result, used = here.recv_bytes().decode().split()
         return Answer(result, float(used))
@@ -62,6 +67,8 @@ def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
         import_module("cvc5")
     pipe.send_bytes(b"ready")
     before = time.process_time()
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(before + seconds), resource.RLIM_INFINITY))
+    seconds *= _PATIENCE
     result = "unknown"
     if system is not None and peer == "cvc5":
         result = _cvc5(system, seconds)
