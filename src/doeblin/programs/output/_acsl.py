@@ -50,7 +50,7 @@ def _conditions(graph: Graph) -> dict[Place, str]:
 
 def _logical(text: str) -> bool:
     """Is the condition free of side effects and calls, so that it can stand in a specification?"""
-    plain = re.sub(r"[<>=!]=", " ", text)
+    plain = re.sub(r"[<>=!]=", "<", text)
     return not re.search(r"=|\+\+|--|[A-Za-z_]\w*\s*\(|//|/\*|\"", plain)
 
 
