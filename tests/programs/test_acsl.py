@@ -31,6 +31,17 @@ int main() { int n = unknown(), i = 0;
 }
 """
 
+FAILING = """extern void reach_error(void);
+void __VERIFIER_assert(int cond) { if (!cond) { ERROR: reach_error(); } }
+int main() { int x = 0;
+  while (x < 10) { x++; if (x > 10) goto ERROR; }
+  __VERIFIER_assert(x == 10);
+  if (x != 10) reach_error();
+  return 0;
+  ERROR: return 1;
+}
+"""
+
 
 def annotated(text: str) -> str:
     program = parse_program(text, file="p.c")
@@ -55,8 +66,20 @@ def test_assertions_and_assumptions_are_annotated_where_a_statement_begins():
     )
 
 
+def test_what_must_not_be_reached_is_annotated():
+    text = annotated(FAILING)
+    found = re.findall(r"(.*)/\*@ assert (.*?); \*/\s*(\w+)", text)
+    assert [(before.strip(), claim, word) for before, claim, word in found] == [
+        ("", "x == 10", "__VERIFIER_assert"),
+        ("if (x != 10)", "\\false", "reach_error"),
+        ("ERROR:", "\\false", "return"),
+    ]
+
+
 @pytest.mark.skipif(not has_frama_c(), reason="proves our annotations with Frama-C where it is")
-@pytest.mark.parametrize("text", [*map(example, PAPER), ASSUMING.replace("i++ > 3", "i > 3")])
+@pytest.mark.parametrize(
+    "text", [*map(example, PAPER), ASSUMING.replace("i++ > 3", "i > 3"), FAILING]
+)
 def test_frama_c_proves_the_annotations(tmp_path, text):
     (tmp_path / "p.c").write_text(annotated(text))
     command = ["frama-c", "-wp", "-wp-prover", "z3", "-wp-timeout", "30", tmp_path / "p.c"]

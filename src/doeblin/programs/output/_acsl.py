@@ -7,9 +7,12 @@ import re
 from ..._errors import Place
 from .._program import Program
 from .._verdict import INTS, Outcome, Verdict
+from ..c import ASSERTIONS
 from ..flow import Assign, Assume, Fail, Graph, Havoc
 from ._c_text import c_text
 from ._names import Edits, closing, graph_of, located
+
+_PROPERTY = ("assertion", "label", "call of")  # failures that the program itself declares
 
 
 def acsl(program: Program, verdict: Verdict) -> str:
@@ -27,24 +30,30 @@ def acsl(program: Program, verdict: Verdict) -> str:
         changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
         shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
-    for place, clause in _conditions(graph).items():
-        call = closing(program.text, place)
-        if call and edits.begins_statement(place) and _logical(call[1]):
-            edits.before(place, f"/*@ {clause} {' '.join(call[1].split())}; */")
+    for place, (clause, conditional) in _claims(graph, edits).items():
+        text = "\\false"
+        if conditional:
+            call = closing(program.text, place)
+            text = " ".join(call[1].split()) if call and _logical(call[1]) else ""
+        if text and edits.begins_statement(place):
+            edits.before(edits.past_label(place), f"/*@ {clause} {text}; */")
     head = f"/* Proved by doeblin; integers: {INTS[verdict.ints]}. */\n"
     return head + edits.result()
 
 
-def _conditions(graph: Graph) -> dict[Place, str]:
-    """The calls whose argument is a condition, and what ACSL calls it: to prove, or to take."""
-    found: dict[Place, str] = {}
+def _claims(graph: Graph, edits: Edits) -> dict[Place, tuple[str, bool]]:
+    """Where ACSL has something to prove or to take, and whether it is the condition of a call.
+
+    Otherwise it is a place that must not be reached.
+    """
+    found: dict[Place, tuple[str, bool]] = {}
     for block in graph.blocks:
         for statement in block.statements:
             if isinstance(statement, Assume) and statement.place is not None:
-                found[statement.place] = "admit"
+                found[statement.place] = ("admit", True)
         end = block.end
-        if isinstance(end, Fail) and end.what == "assertion" and end.place is not None:
-            found[end.place] = "assert"
+        if isinstance(end, Fail) and end.place is not None and end.what.startswith(_PROPERTY):
+            found[end.place] = ("assert", edits.word(end.place) in ASSERTIONS)
     return found
 
 

@@ -68,6 +68,16 @@ class Edits:
     def line(self, number: int) -> str:
         return self._lines[number - 1].rstrip("\r\n") if number <= len(self._lines) else ""
 
+    def word(self, place: Place) -> str:
+        """The identifier that begins at `place`, if one does."""
+        found = re.match(r"\w+", self.line(place.line or 1)[(place.column or 1) - 1 :])
+        return found[0] if found else ""
+
+    def past_label(self, place: Place) -> Place:
+        """Where a jump to the label at `place` arrives; `place` itself if there is none."""
+        label = re.match(r"\w+\s*:\s*", self.line(place.line or 1)[(place.column or 1) - 1 :])
+        return Place(place.file, place.line, (place.column or 1) + (label.end() if label else 0))
+
     def begins_statement(self, place: Place) -> bool:
         """Can an annotation stand at `place`? Not in the midst of an expression."""
         head = "".join(self._lines[: (place.line or 1) - 1])
