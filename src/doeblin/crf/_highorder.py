@@ -43,12 +43,16 @@ class HighOrder(eqx.Module):
 class SequenceGibbs(AbstractReversibleKernel):
     """Random-scan Gibbs over the places of a sequence that are not padding.
 
-    `log_density(labels, x)` scores whole labellings; `length(x)` says how many places count.
+    `log_density(labels, x)` scores whole labellings; `length(x)` says how many places count. By
+    default it is evaluated for each label of a place; a model with local structure gives
+    `conditional(labels, place, x)`, the log-density of each label of `place` up to a common
+    constant, and pays for one place only.
     """
 
     log_density: Callable[[Labels, Any], Any]
     num_labels: int = eqx.field(static=True)
     length: Callable[[Any], Count] = eqx.field(static=True)
+    conditional: Callable[[Labels, Count, Any], Any] | None = None
 
     def sample(self, key: RandomKey, state: Labels, x: Input = None) -> Labels:
         return self.sample_scored(key, state, x)[0]
@@ -56,11 +60,13 @@ class SequenceGibbs(AbstractReversibleKernel):
     def sample_scored(
         self, key: RandomKey, state: Labels, x: Input = None
     ) -> tuple[Labels, Scalar]:
-        place_key, label_key = jax.random.split(key)
+        # Two numbers are all the randomness of a step; more would cost more than the step does.
+        choose, pick = jax.random.uniform(key, (2,))
         length = self.length(x)
-        place = jax.random.randint(place_key, (), 0, length)
+        place = jnp.floor(choose * length).astype(jnp.int32)
         logits = self._logits(state, place, x)
-        label = jax.random.categorical(label_key, logits)
+        below = jnp.cumsum(jax.nn.softmax(logits))
+        label = jnp.sum(below <= pick * below[-1])
         new = state.at[place].set(label.astype(state.dtype))
         return new, jax.nn.log_softmax(logits)[label] - jnp.log(length)
 
@@ -84,6 +90,8 @@ class SequenceGibbs(AbstractReversibleKernel):
         return jnp.asarray(self.log_density(state, x))
 
     def _logits(self, state: Labels, place: Array, x: Input) -> Float[Array, " labels"]:
+        if self.conditional is not None:
+            return jnp.asarray(self.conditional(state, place, x))
         labels = jnp.arange(self.num_labels, dtype=state.dtype)
         return jax.vmap(lambda label: jnp.asarray(self.log_density(state.at[place].set(label), x)))(
             labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ from ._compiled import (
 from ._features import Dictionary, num_features
 
 Weights = NDArray[np.float64]
-_DELTA = 1e-2
+Engine = Literal["compiled", "library"]
+DELTA = 1e-2
 _POWERS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25])
 
 
@@ -207,8 +208,22 @@ def run_method(
     on_dev: bool = False,
     only_last: bool = False,
     progress: Callable[[], None] | None = None,
+    engine: Engine = "compiled",
+    batch: int = 32,
 ) -> Curve:
-    """Train with a method and measure after each pass."""
+    """Train with a method and measure after each pass.
+
+    Both engines have the same model over the same weights. "compiled" follows the paper, with a
+    step of AdaGrad after each gesture, on the processor. "library" is doeblin's own chains and
+    estimators in JAX, with a step after each `batch` of gestures, wherever JAX runs.
+    """
+    if engine == "library":
+        from ._library_run import run_on_library
+
+        return run_on_library(
+            task, method, transitions, passes=passes, step=step, chains=chains, batch=batch,
+            on_dev=on_dev, only_last=only_last, progress=progress,
+        )  # fmt: skip
     restart, full = task.restart.copy(), task.restart.copy()
     squares, full_squares = np.zeros_like(full), np.zeros_like(full)
     rng = np.random.default_rng([task.seed, 2])
@@ -222,7 +237,7 @@ def run_method(
         for _ in range(passes):
             doeblin_pass(
                 *data, rng.permutation(count), task.hard, *task.trie, restart, full, squares,
-                full_squares, task.restart, 0, chains, 0, 0, True, False, step, _DELTA,
+                full_squares, task.restart, 0, chains, 0, 0, True, False, step, DELTA,
             )  # fmt: skip
         full = restart.copy()
         full_squares[:] = 0.0
@@ -233,12 +248,12 @@ def run_method(
             result = doeblin_pass(
                 *data, order, task.hard, *task.trie, restart, full, squares, full_squares,
                 task.restart, transitions, chains, round(method.backward * chains),
-                method.proposals, method.train_restart, method.baseline, step, _DELTA,
+                method.proposals, method.train_restart, method.baseline, step, DELTA,
             )  # fmt: skip
         else:
             result = gibbs_pass(
                 *data, order, task.hard, *task.trie, restart, full, full_squares,
-                method.from_restart, transitions, chains, step, _DELTA,
+                method.from_restart, transitions, chains, step, DELTA,
             )  # fmt: skip
         total += int(result[1])
         if not only_last or number == passes - 1:
