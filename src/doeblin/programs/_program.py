@@ -61,7 +61,16 @@ class Program:
             return None
         if self.ints == "wrap32":
             return self.interpreter
-        return Interpreter(read_c(self.text, self.file, wrap=True, folder=self.folder))
+        return Interpreter(read_c(self.text, self.file, wraps="all", folder=self.folder))
+
+    @cached_property
+    def wrapping(self) -> Program | None:
+        """The same C program with unsigned arithmetic that wraps around, as C has it; none if
+        mathematical integers are as good."""
+        if self.ints != "math" or self.graph is None or not self.graph.unwrapped:
+            return None
+        graph = read_c(self.text, self.file, wraps="unsigned", folder=self.folder)
+        return Program(self.file, self.text, "c", "math", graph=graph, folder=self.folder)
 
 
 def parse_program(
@@ -77,7 +86,7 @@ def parse_program(
         raise InputError(f"unknown integer model {ints!r}: use 'math' or 'wrap32'")
     try:
         if language == "c":
-            graph = read_c(text, file, wrap=ints == "wrap32", folder=folder)
+            graph = read_c(text, file, wraps="all" if ints == "wrap32" else "none", folder=folder)
             return Program(file, text, language, ints, graph=graph, folder=folder)
         if language == "sygus":
             return Program(file, text, language, ints, given=read_sygus(text, file))

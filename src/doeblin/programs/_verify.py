@@ -46,6 +46,8 @@ from .terms import Term, conj
 if TYPE_CHECKING:
     from ..formulas._stages import Method
 
+# The part of the remaining time for each look at unsigned arithmetic that wraps around.
+_WRAP_SHARE = 0.1
 METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
 
 
@@ -216,6 +218,8 @@ class _Attempt:
             return self._verdict(
                 Outcome.UNKNOWN, f"the final re-check did not confirm the proof ({refusal})"
             )
+        if (failing := self._wrap_around(terms)) is not None:
+            return failing
         invariants = []
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
@@ -224,6 +228,40 @@ class _Attempt:
             invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
         self.progress.by = by
         return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants))
+
+    def _wrap_around(self, invariants: Sequence[Term]) -> Verdict | None:
+        """A failure that mathematical integers do not know: unsigned arithmetic wraps around in C.
+
+        None if the invariants hold all the same, or if a short search finds no such failure.
+        """
+        wrapping = self.program.wrapping
+        if wrapping is None:
+            return None
+        wrapping.prepare(self.clock.tick)
+        system = self.program.system
+        if [cut.variables for cut in wrapping.system.cuts] == [c.variables for c in system.cuts]:
+            exact = [
+                conj((c.facts(), i)) for c, i in zip(wrapping.system.cuts, invariants, strict=True)
+            ]
+            with Clock(
+                _WRAP_SHARE * self.clock.left, _Either(threading.Event(), self.clock)
+            ) as clock:
+                try:
+                    if recheck(wrapping.system, exact, clock) is None:
+                        return None
+                except (OutOfTime, z3.Z3Exception):
+                    self.clock.tick()
+        with Clock(_WRAP_SHARE * self.clock.left, _Either(threading.Event(), self.clock)) as clock:
+            rival = _Attempt(wrapping, clock, "default", self.seed, self.notify)
+            found = rival.run(())
+        if found.outcome is not Outcome.UNSAFE:
+            return None
+        return self._verdict(
+            Outcome.UNSAFE,
+            f"{found.reason}, after unsigned arithmetic wraps around",
+            failure=found.failure,
+            inputs=found.inputs,
+        )
 
     def _unsafe(self, path: Path) -> Verdict:
         """UNSAFE, if the program really fails on this path."""

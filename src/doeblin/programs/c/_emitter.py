@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..._errors import InputError, Place
 from ..flow import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop, Variable
 from ..terms import Term, as_bool, as_int, compare, conj, const, divide, ite, sub, var
-from ._types import BOOL, CType, Opaque
+from ._types import BOOL, CType, Opaque, Wraps
 
 
 class Unsupported(Exception):
@@ -43,11 +43,12 @@ class Slot(NamedTuple):
 class Emitter:
     """The graph under construction and the current block."""
 
-    def __init__(self, places: list[Place], file: str, *, wrap: bool):
+    def __init__(self, places: list[Place], file: str, *, wraps: Wraps):
         self.graph = Graph()
         self.places = places
         self.file = file
-        self.wrap = wrap
+        self.wrap = wraps == "all"
+        self.wrap_unsigned = wraps != "none"
         self.current = self.graph.block()
         self.scopes: list[dict[str, Slot]] = [{}]
         self.function = ""
@@ -75,7 +76,7 @@ class Emitter:
             name = f"{name}#{number}"
         # Mathematical integers have no bounds, but unsigned and narrow types keep theirs.
         low = kind.low if self.wrap or not kind.signed or kind.bits < 32 else None
-        high = kind.high if self.wrap or kind.bits < 32 else None
+        high = kind.high if self._wraps(kind) or kind.bits < 32 else None
         self.graph.variables[name] = Variable(name, shown, low, high, kind.name, place)
         return name
 
@@ -161,7 +162,7 @@ class Emitter:
             return Value(value.term, kind)
         term = value.integer()
         wide = kind.bits >= value.kind.bits
-        if not self.wrap and wide and not kind.signed:
+        if wide and not kind.signed and not self.wrap_unsigned:
             # Mathematical integers: only the negative values leave the unsigned type.
             modulus = const(1 << kind.bits)
             return Value(
@@ -181,7 +182,11 @@ class Emitter:
                 self.require(inside, "undefined behaviour: signed overflow", place)
                 return Value(term, kind)
             return Value(divide("mod", term, const(1 << kind.bits)), kind)
-        if may_sink and not kind.signed:
+        if kind.signed:
+            return Value(term, kind)
+        if self.wrap_unsigned:
+            return Value(wrapped(term, kind), kind)
+        if may_sink:
             return Value(
                 ite(
                     compare("<", term, const(0)),
@@ -190,7 +195,11 @@ class Emitter:
                 ),
                 kind,
             )
+        self.graph.unwrapped = True
         return Value(term, kind)
+
+    def _wraps(self, kind: CType) -> bool:
+        return self.wrap or (self.wrap_unsigned and not kind.signed)
 
     def constant_value(self, value: Value, node: Any) -> int:
         term = value.integer()

@@ -16,10 +16,10 @@ from ._clean import clean
 from ._emitter import Slot, Unsupported
 from ._preprocess import Preprocessor
 from ._statements import Statements
-from ._types import Opaque
+from ._types import Opaque, Wraps
 
 
-def read_c(text: str, file: str, *, wrap: bool = False, folder: Path | None = None) -> Graph:
+def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None = None) -> Graph:
     """Parse and lower one C file. Bad C raises InputError, what is not modelled Unsupported."""
     tokens = clean(Preprocessor(folder).run(text, file))
     places = [token.place for token in tokens]
@@ -27,7 +27,7 @@ def read_c(text: str, file: str, *, wrap: bool = False, folder: Path | None = No
     parser = CParser()
     try:
         tree = parser.parse("\n".join(token.text for token in tokens), file)
-        return _lower(tree, places, file, wrap=wrap)
+        return _lower(tree, places, file, wraps=wraps)
     except ParseError as error:
         raise _located(str(error), _next_line(parser), places, end) from None
     except RecursionError:
@@ -56,8 +56,8 @@ def _next_line(parser: CParser) -> int | None:
     return token.lineno if token is not None else None
 
 
-def _lower(tree: Any, places: list[Place], file: str, *, wrap: bool) -> Graph:
-    lowering = Statements(places, file, wrap=wrap)
+def _lower(tree: Any, places: list[Place], file: str, *, wraps: Wraps) -> Graph:
+    lowering = Statements(places, file, wraps=wraps)
     for item in tree.ext:
         if isinstance(item, c_ast.FuncDef):
             lowering.functions[item.decl.name] = item

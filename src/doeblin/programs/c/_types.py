@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from ..._errors import InputError, Place
+
+Wraps = Literal["none", "unsigned", "all"]
+"""Which arithmetic is a machine's: "all" also makes signed overflow a failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,11 +109,15 @@ class Loop:
 
 @dataclass(slots=True)
 class Graph:
-    """Blocks, entry first; the variables in order of declaration; loops by their head block."""
+    """Blocks, entry first; the variables in order of declaration; loops by their head block.
+
+    `unwrapped`: a sum or product of unsigned numbers is taken as it is, where C might wrap it.
+    """
 
     blocks: list[Block] = field(default_factory=list)
     variables: dict[str, Variable] = field(default_factory=dict)
     loops: dict[int, Loop] = field(default_factory=dict)
+    unwrapped: bool = False
 
     def block(self) -> int:
         self.blocks.append(Block())

@@ -1,0 +1,69 @@
+"""Unsigned arithmetic wraps around in C, and a proof in other integers must not hide a failure."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from doeblin.programs import Outcome, parse_program, verify
+from doeblin.programs.output import driver, trace
+
+COMPILER = shutil.which("cc")
+
+FAILING = {
+    "successor": "int main() { unsigned x = unknown_uint(); unsigned y = x + 1; assert(y > x); }",
+    "middle": """int main() {
+  unsigned low = unknown_uint(), high = unknown_uint();
+  assume(low <= high);
+  while (low < high) {
+    unsigned middle = (low + high) / 2;
+    assert(low <= middle && middle < high);
+    if (unknown_int()) high = middle; else low = middle + 1;
+  }
+}""",
+    "product": "int main() { unsigned x = unknown_uint(); if (x > 0) assert(3 * x > 2); }",
+}
+HOLDING = [
+    "int main() { unsigned n = unknown_uint(), i = 0; while (i < n) i++; assert(i == n); }",
+    "int main() { unsigned x = 0; while (unknown_int()) x += 2; assert(x % 2 == 0); }",
+    "int main() { unsigned x = 0; while (unknown_int()) x++; assert(x >= 0); }",
+]
+
+
+def parsed(text: str):
+    head = "extern unsigned unknown_uint(void); extern int unknown_int(void);\n"
+    return parse_program(head + text, file="p.c")
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_failures_by_wrapping_around_are_found(tmp_path, name):
+    program = parsed(FAILING[name])
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.UNSAFE
+    assert "after unsigned arithmetic wraps around" in verdict.reason
+    assert trace(program, verdict)[-1].endswith("assertion")
+    if COMPILER is not None:  # the machine has the last word
+        source, binary = tmp_path / "t.c", tmp_path / "t"
+        source.write_text(driver(program, verdict))
+        subprocess.run([COMPILER, "-std=gnu11", "-w", "-o", binary, source], check=True)
+        answer = subprocess.run([binary], timeout=20, check=False, capture_output=True, text=True)
+        assert answer.returncode == 1 and "violated" in answer.stderr
+
+
+@pytest.mark.parametrize("text", HOLDING)
+def test_what_holds_in_spite_of_it_is_safe(text):
+    verdict = verify(parsed(text), timeout=30)
+    assert verdict.outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main() { int x = 0; while (x < 9) x++; assert(x == 9); }",
+        "int main() { unsigned x = 9; while (x > 0) x--; assert(x == 0); }",
+    ],
+)
+def test_a_program_that_cannot_wrap_upwards_is_not_read_twice(text):
+    assert parsed(text).wrapping is None
