@@ -1,10 +1,14 @@
 """The gesture experiment's bookkeeping, on results made up by hand."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from doeblin import InputError
 from doeblin.gestures.paper import paired
+from doeblin.gestures.paper._experiment import Curve
 from doeblin.reproduce import _gestures
 from doeblin.reproduce._gestures import Cell, Job, Size, jobs
 from doeblin.reproduce._gestures_report import report, table
@@ -94,4 +98,33 @@ def test_paired_intervals_are_over_the_seeds():
 def test_sizes_are_checked():
     with pytest.raises(InputError, match="at least 1"):
         Size(words=0)
+    with pytest.raises(InputError, match="0 to 9999"):
+        Size(first_seed=9998, seeds=3)
     assert Size().digest != Size(test=400).digest
+
+
+def test_results_of_one_engine_are_not_taken_for_those_of_the_other():
+    library = replace(SIZE, engine="library")
+    assert len({SIZE.digest, library.digest, replace(library, batch=8).digest}) == 3
+    # Cells have their seed in their names, and compiled code knows no batches.
+    assert SIZE.digest == replace(SIZE, first_seed=7, batch=8).digest
+    left_out = set(jobs(SIZE)) - set(jobs(library))
+    assert {job.method for job in left_out} == {"block kernel, bidirectional"}
+
+
+def test_cells_are_run_by_the_engine_that_is_asked_for(monkeypatch, tmp_path):
+    asked = []
+
+    def run_method(task, method, transitions, *, engine, batch, **options):
+        asked.append((engine, batch, method.name))
+        return Curve(np.full((1, 5, 4), 0.5), 10, np.ones(1), 1.0)
+
+    monkeypatch.setattr(_gestures, "run_method", run_method)
+    monkeypatch.setattr(_gestures, "_compile", lambda: None)
+    monkeypatch.setattr(_gestures, "_task", lambda *arguments: None)
+    size = replace(SIZE, engine="library", batch=8)
+    cell = Cell("run", Job("reversal", 4, 10), 3, 0.1)
+    _gestures.run_cell(size, tmp_path, cell)
+    assert asked == [("library", 8, "reversal")]
+    found = json.loads((tmp_path / cell.name).read_text())
+    assert found["curve"] == [[0.5] * 4] and found["cell"]["seed"] == 3

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -108,27 +110,58 @@ def formulas(
 @click.option("--quick", is_flag=True, help="A small version, in minutes.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Data seeds.  [default: 5, quick 2]")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "compiled", "library"]),
+    default="auto",
+    show_default=True,
+    help="Compiled code on the processor, or doeblin's chains in JAX: auto takes those on a GPU.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="Gestures a step of training, with the library.",
+)
 @_console.out_option(
     "reproduced", "gestures.png, gestures.svg, gestures.json and the finished runs"
 )
+@_console.seed_option
 @_console.json_option
-def gestures(quick: bool, seeds: int | None, jobs: int | None, out: Path, as_json: bool) -> None:
+def gestures(
+    quick: bool,
+    seeds: int | None,
+    jobs: int | None,
+    engine: Literal["auto", "compiled", "library"],
+    batch: int,
+    out: Path,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Words from gestures: Doeblin chains against Gibbs, with controls.
 
     Word and character accuracy against passes over the data for several budgets of transitions, a
     table with controls and estimators, and paired differences with 95 % intervals. Where a claim
     of the paper does not hold, the table says so. Stopped, it goes on where it was when the same
-    command is given again.
+    command is given again. --seed is the first of the data seeds.
 
     \b
     Examples:
       doeblin reproduce gestures --quick --out figures
       doeblin reproduce gestures --jobs 16 --out figures
+      doeblin reproduce gestures --engine library --batch 64 --out figures
     """
-    from ..reproduce._gestures import QUICK, Size, gesture_experiment, with_seeds
+    from ..reproduce._gestures import QUICK, Size, fitting_engine, gesture_experiment
     from ..reproduce._gestures_report import plot, table
 
-    size = with_seeds(QUICK if quick else Size(), seeds)
+    size = replace(
+        QUICK if quick else Size(),
+        first_seed=seed,
+        engine=fitting_engine() if engine == "auto" else engine,
+        batch=batch,
+    )
+    size = replace(size, seeds=seeds) if seeds else size
     report = gesture_experiment(
         size, out, workers=jobs, progress=lambda text: click.echo(text, err=True)
     )

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import InputError, Place
-from ..gestures.paper import METHODS, Task, make_task, run_method, without_chains
+from ..gestures.paper import METHODS, Engine, Task, make_task, run_method, without_chains
 from ._gestures_report import report
 
 COMPARED = ("doeblin", "u-gibbs", "basic-gibbs")
@@ -56,6 +56,11 @@ class Size:
     steps: tuple[float, ...] = (0.03, 0.1, 0.3)
     """Step sizes to begin with, ascending; chosen by word accuracy on development gestures."""
     noise: float = 0.7
+    first_seed: int = 0
+    engine: Engine = "compiled"
+    """What trains and runs the chains, see `run_method`."""
+    batch: int = 32
+    """Gestures a step of AdaGrad, on the library."""
 
     def __post_init__(self):
         numbers = (
@@ -66,15 +71,27 @@ class Size:
             self.seeds,
             self.passes,
             self.many_passes,
+            self.batch,
         )
         if min(numbers) < 1 or not self.steps:
             raise InputError(f"every size of the experiment must be at least 1, got {self}")
+        if not 0 <= self.first_seed <= _DEV_SEED - self.seeds:
+            raise InputError(
+                f"data seeds {self.first_seed} to {self.first_seed + self.seeds - 1} must be among "
+                f"0 to {_DEV_SEED - 1}: {_DEV_SEED} is where step sizes are chosen"
+            )
+
+    @property
+    def data_seeds(self) -> range:
+        return range(self.first_seed, self.first_seed + self.seeds)
 
     @property
     def digest(self) -> str:
         """Names what a cell's result depends on beside the cell itself."""
-        told = repr((self.dev, self.test, self.passes, self.many, self.many_passes, self.noise))
-        return hashlib.sha256(told.encode()).hexdigest()[:8]
+        told = (self.dev, self.test, self.passes, self.many, self.many_passes, self.noise)
+        if self.engine == "library":
+            told += (self.engine, self.batch)
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
 
 
 QUICK = Size(
@@ -123,7 +140,10 @@ def jobs(size: Size) -> list[Job]:
     """All runs for one seed."""
     least, most = size.budgets[0], size.budgets[-1]
     runs = [Job(name, t, size.words) for name in COMPARED for t in size.budgets]
-    runs += [Job(name, least, size.words) for name in (*CONTROLS, *ESTIMATORS, *BLOCKS)]
+    # The library's bidirectional walks need a kernel's transition probabilities, and the block
+    # kernel's are sums that cannot be enumerated.
+    blocks = BLOCKS if size.engine == "compiled" else BLOCKS[:-1]
+    runs += [Job(name, least, size.words) for name in (*CONTROLS, *ESTIMATORS, *blocks)]
     runs.append(Job("block kernel", max(1, least // _BLOCK_COST), size.words))
     runs += [Job(name, least, size.words, 27) for name in ("doeblin", "u-gibbs")]
     if size.many:
@@ -139,9 +159,10 @@ def gesture_experiment(
     workers: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """The whole experiment, ready for JSON. Data seeds are 0, 1, …; results repeat exactly.
+    """The whole experiment, ready for JSON. Results repeat exactly.
 
     What is done is kept in `folder`, one file a cell; a cell found there is not run again.
+    `workers` are processes of the compiled engine; the library runs in this one.
     """
     start = time.perf_counter()
     folder = folder / f"cells-{size.digest}"
@@ -150,17 +171,18 @@ def gesture_experiment(
     except OSError as error:
         raise InputError(f"cannot write here: {error.strerror}", place=Place(str(folder))) from None
     say = progress or (lambda text: None)
-    workers = workers or os.cpu_count() or 1
+    # A GPU is for one process alone.
+    workers = 1 if size.engine == "library" else workers or os.cpu_count() or 1
     _compile()  # once, for all processes
     with _pool(workers) as submit:
         steps = _chosen_steps(size, folder, submit, say)
         cells = [
             Cell("run", job, seed, steps[_tuned(job)])
             for job in jobs(size)
-            for seed in range(size.seeds)
+            for seed in size.data_seeds
         ]
         plain = Job("doeblin", size.budgets[0], size.words)
-        cells += [Cell("plain", plain, seed) for seed in range(size.seeds)]
+        cells += [Cell("plain", plain, seed) for seed in size.data_seeds]
         found = _run_all(size, folder, cells, submit, say)
     seconds = sum(json.loads(path.read_text())["seconds"] for path in folder.glob("*.json"))
     return {
@@ -273,6 +295,8 @@ def run_cell(size: Size, folder: Path, cell: Cell) -> None:
             step=cell.step,
             on_dev=tuning,
             only_last=tuning,
+            engine=size.engine,
+            batch=size.batch,
         )
         if tuning:
             result = {"accuracy": float(curve.values[-1, :, 0].mean())}
@@ -327,6 +351,10 @@ def _write(path: Path, write: Callable[[Path], Any]) -> None:
     aside.replace(path)
 
 
-def with_seeds(size: Size, seeds: int | None) -> Size:
-    """The same experiment with another number of data seeds."""
-    return replace(size, seeds=seeds) if seeds else size
+def fitting_engine() -> Engine:
+    """The library where JAX sees an accelerator, else compiled code."""
+    try:
+        import jax
+    except ImportError:
+        return "compiled"
+    return "compiled" if jax.default_backend() == "cpu" else "library"

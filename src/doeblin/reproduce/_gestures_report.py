@@ -197,7 +197,8 @@ def table(report: Mapping[str, Any]) -> Iterable[str]:
     yield ""
     yield (
         f"{report['cpu_seconds']:.0f} processor seconds in all; this run took "
-        f"{report['wall_seconds']:.0f} s on {report['processes']} processes"
+        f"{report['wall_seconds']:.0f} s on {report['processes']} processes "
+        f"({report['size']['engine']} engine)"
     )
 
 

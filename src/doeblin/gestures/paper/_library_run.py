@@ -35,6 +35,9 @@ from ._library import RESTART, Scored, Trie, Weights, chain, emissions, scored
 from ._library_horizon import Stratified
 from ._passes import LONGEST_TOUR
 
+# Held-out gestures that are measured at a time.
+_SIDE_BY_SIDE = 100
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -210,7 +213,7 @@ def visit(plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, batch: Ges
         walk = np.concatenate(walks)
         time = np.repeat(times, [len(part) for part in walks])
         order = np.lexsort((time, walk))
-        length, time = lengths[walk[order]], time[order]
+        length, time = lengths[walk[order]], jnp.asarray(time[order])
         burnt = length - length // 2
         spelled = jax.vmap(lambda z: plan.alignments.spell(z, gesture.x_size))(
             jnp.concatenate(states)[order]
@@ -221,8 +224,8 @@ def visit(plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, batch: Ges
                 lambda word: edit_distance(gesture.y, word.symbols, gesture.y_size, word.length)
             )(spelled),
             jnp.maximum(spelled.length, gesture.y_size),
-            (time >= jnp.where(length > 0, burnt, 0)) & (time <= length),
-            time == length,
+            (jnp.where(length > 0, burnt, 0) <= time) & (time <= length),
+            length == time,
         )
 
     return jax.vmap(run)(jax.random.split(key, batch.x_size.shape[0]), batch)
@@ -240,18 +243,22 @@ def _codes(words: Output) -> Int[Array, "states 2"]:
 _PRIMES = np.array([16777619, 2654435761], np.uint32)
 
 
-def accuracies(visited: Visited, gesture: int) -> list[float]:
-    """Of words and characters over samples, of the commonest sample, of the last one."""
-    one = Visited(*(np.asarray(part)[gesture] for part in visited))
-    right, sample = one.distance == 0, one.sample
-    code = one.code[..., 0].astype(np.uint64) << np.uint64(32) | one.code[..., 1]
+def accuracies(
+    code: NDArray, distance: NDArray, longer: NDArray, sample: NDArray, last: NDArray
+) -> list[float]:
+    """Of words and characters over samples, of the commonest sample, of the last one.
+
+    The arguments are what one gesture's chains `Visited`.
+    """
+    right = distance == 0
+    code = code[..., 0].astype(np.uint64) << np.uint64(32) | code[..., 1]
     _, first, counts = np.unique(code[sample], return_index=True, return_counts=True)
     commonest = first[counts == counts.max()].min()
     return [
         right[sample].mean(),
-        (1 - one.distance / one.longer)[sample].mean(),
+        (1 - distance / longer)[sample].mean(),
         right[sample][commonest],
-        right[one.last].mean(),
+        right[last].mean(),
     ]
 
 
@@ -273,7 +280,10 @@ def run_on_library(
     start = jnp.asarray(task.restart, jnp.float32)
     fixed, weights = Fixed(Trie.of(task.dictionary), start), Weights(start, start)
     squares = _ADAGRAD.init(weights)
-    train, held_out = _dataset(task.train), _dataset(task.dev if on_dev else task.test)
+    longest = fixed.trie.depth
+    train = _dataset(task.train, longest)
+    held_out = _dataset(task.dev if on_dev else task.test, longest)
+    side_by_side = min(_SIDE_BY_SIDE, len(held_out))
     rng, key = np.random.default_rng([task.seed, 2]), jax.random.key(task.seed + 1)
     number, total, testing = 0, 0.0, 0.0
 
@@ -291,10 +301,11 @@ def run_on_library(
 
     def measured(weights: Weights) -> NDArray[np.float64]:
         found = []
-        for k, part in enumerate(held_out.all_batches(batch)):
+        for k, part in enumerate(held_out.all_batches(side_by_side)):
             again = jax.random.fold_in(jax.random.fold_in(key, number), k)
-            visited = visit(plan, fixed, weights, again, part.examples)
-            found += [accuracies(visited, e) for e in range(int(part.weights.sum()))]
+            visited = jax.device_get(visit(plan, fixed, weights, again, part.examples))
+            real = int(part.weights.sum())
+            found += [accuracies(*one) for one in zip(*visited, strict=True)][:real]
         return np.array(found)
 
     first = train.get(train.batches(batch)[0], batch)
@@ -305,7 +316,7 @@ def run_on_library(
             estimate, plan, fixed, weights, squares, key, first.examples, first.weights,
             np.float32(step),
         )  # fmt: skip
-    visit(plan, fixed, weights, key, next(held_out.all_batches(batch)).examples)
+    visit(plan, fixed, weights, key, next(held_out.all_batches(side_by_side)).examples)
     started, elapsed = time.perf_counter(), 0.0
     if method.reward_first:
         for _ in range(passes):
@@ -327,6 +338,9 @@ def run_on_library(
     return Curve(np.array(values), int(total), np.array(seconds), testing)
 
 
-def _dataset(gestures: Gestures) -> Dataset:
-    arrays = (array.astype(np.int32) for array in gestures)
+def _dataset(gestures: Gestures, longest: int) -> Dataset:
+    """Words are padded to the length of the dictionary's longest, so that shapes are few."""
+    ys = np.zeros((len(gestures.ys), longest), np.int64)
+    ys[:, : gestures.ys.shape[1]] = gestures.ys
+    arrays = (array.astype(np.int32) for array in gestures._replace(ys=ys))
     return Dataset([Gesture(*one) for one in zip(*arrays, strict=True)])
