@@ -26,19 +26,19 @@ def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[
         tree = _parse(hint)
         for number, cut in enumerate(system.cuts):
             names = dict(zip(cut.shown, cut.variables, strict=True))
-            reader = Expressions([Place("<hint>")], "<hint>", wrap=False)
+            reader = Expressions([Place("<hint>")], "<hint>", wraps="none")
             reader.scopes = [{shown: Slot(LLONG, name) for shown, name in names.items()}]
             if not _names(tree) <= names.keys():
                 continue
             used = True
             try:
-                dnf = dnf_of(reader.rvalue(tree).truth(), cut.variables)
+                dnf = dnf_of(reader.rvalue(tree).truth(), cut.variables, most=32)
             except Unsupported as reason:
                 raise InputError(f"the hint '{hint}' cannot be used: {reason}") from None
             if dnf is None:
                 raise InputError(
-                    f"the hint '{hint}' is not a combination of linear comparisons, e.g. "
-                    "'x <= 2*y + 1 && z % 2 == 0'"
+                    f"the hint '{hint}' is not a combination of at most 32 cases of linear "
+                    "comparisons, e.g. 'x <= 2*y + 1 && z % 2 == 0'; several hints may be given"
                 )
             found[number].append(dnf)
         if not used:

@@ -193,10 +193,13 @@ def _variables(term: Term) -> set[str]:
 # ---- formulas to try first
 
 
-def dnf_of(term: Term, names: tuple[str, ...], *, positive: bool = True) -> Dnf | None:
-    """A term over a cut's variables as a DNF of atoms; None when it has another shape."""
+def dnf_of(
+    term: Term, names: tuple[str, ...], *, positive: bool = True, most: int = 8
+) -> Dnf | None:
+    """A term over a cut's variables as a DNF of atoms; None when it has another shape, or more
+    than `most` cubes."""
     cubes = _dnf(term, names, positive, 0)
-    if cubes is None or len(cubes) > 8:
+    if cubes is None or len(cubes) > most:
         return None
     return tuple(tuple(dict.fromkeys(cube)) for cube in cubes)
 
@@ -236,7 +239,7 @@ def _atoms(term: Term, names: tuple[str, ...], positive: bool) -> list | None:
     modulus = 0
     if left.op in ("mod", "trem") and left.args[1].constant and right.constant and term.op == "=":
         modulus, left = left.args[1].leaf, left.args[0]
-        if not 2 <= modulus <= 64 or (term.args[0].op == "trem" and right.leaf != 0):
+        if not 2 <= modulus <= 64 or abs(right.leaf) >= modulus:
             return None
     a, b = linear(left, only), linear(right, only)
     if len(a) != 1 or len(b) != 1:
@@ -248,9 +251,17 @@ def _atoms(term: Term, names: tuple[str, ...], positive: bool) -> list | None:
         return None
     if not any(vector):
         return None
-    if modulus:
-        return [(Atom(vector, EQ if positive else NE, constant % modulus, modulus),)]
     flipped = tuple(-c for c in vector)
+    if modulus:
+        rest = right.leaf if term.args[0].op == "trem" else 0
+        alike = Atom(vector, EQ if positive else NE, constant % modulus, modulus)
+        if rest == 0:
+            return [(alike,)]
+        # In C a remainder has the sign of what is divided.
+        offset = constant - rest
+        sign = Atom(flipped, LE, -offset - 1) if rest > 0 else Atom(vector, LE, offset - 1)
+        other = Atom(vector, LE, offset) if rest > 0 else Atom(flipped, LE, -offset)
+        return [(alike, sign)] if positive else [(alike,), (other,)]
     if term.op == "=":
         if positive:
             return [(Atom(vector, EQ, constant),)]
