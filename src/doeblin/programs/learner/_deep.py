@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..flow import Graph, Havoc
 from ..proof import Clock
 from ._seed import FailedRun, chooser
+from ._starts import Starts
 
 if TYPE_CHECKING:
     from ..flow._fast import LongRun
@@ -32,7 +33,7 @@ class DeepRuns:
         clock: Clock,
         rng: random.Random,
         constants: list[int],
-        starts: list[dict[int, int]],
+        starts: Starts,
     ):
         from ..flow._fast import Fast
 
@@ -64,7 +65,7 @@ class DeepRuns:
 
     def _run(self, seconds: float) -> LongRun:
         until = self._clock.seconds + seconds
-        first = self._rng.choice(self._starts) if self._starts and self._rng.random() < 0.5 else {}
+        first = self._starts.draw(self._rng, anywhere=0.5) if self._rng.random() < 0.8 else {}
         choose = chooser(self._rng, self._constants, first=first, wide=True)
         rest = self._rest
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
-from ..proof import Atom, Clock, Conditions, Dnf, GaveUp, Model
+from ..proof import Atom, Clock, Conditions, Dnf
+from ._cloud import Cloud
 from ._data import Data
 from ._deep import DeepRuns
+from ._first import FirstExamples
 from ._harvest import dnf_of, harvest
 from ._houdini import prove
-from ._lemmas import candidates, good_points, guarded, signs
+from ._lemmas import candidates, faces, good_points, guarded, new_formulas, signs
 from ._modes import modes
 from ._news import Asked, Listener, Note, Progress
-from ._seed import add_models, chooser, run_program, successor, visited, walk
+from ._seed import chooser, visited
 from ._space import Space
+from ._starts import Starts
 from ._teacher import Teacher
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ TEMPLATES = (
     (4, 5), (6, 4),
 )  # fmt: skip
 _SLICE = 0.02
+Found = list[list[Dnf]] | None
 
 
 @dataclass
@@ -68,38 +72,59 @@ class Learner:
         self._constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._guards = self._find_guards()
         self._deep: DeepRuns | None = None
-        self._starts: list[Model] = []
+        self.cloud: Cloud | None = None
+        self._starts = Starts(self.system)
 
     # ---- the parts
 
     def run(self) -> list[list[Dnf]] | None:
         """Invariants, a list of formulas for each cut point. Raises when time is up, and Conflict
         or FailedRun when the program turns out to be unsafe."""
-        self._seed()
+        examples = FirstExamples(
+            self.conditions,
+            self.data,
+            self.rng,
+            scale=self.scale,
+            constants=self._constants,
+            interpreter=self.interpreter,
+        )
+        self._starts = examples.gather()
+        self.teacher.gave_up = examples.gave_up
         first = self._from_failures()
         if first is not None and self._accepts(first):
             self.progress.by = "the assertion itself"
             return [[dnf] for dnf in self.teacher.simplified(first)]
         if not self.lemmas:
             return self._search(first)
-        found = self._prove(self._conjunctions(0.5), "likely bounds")
-        if found is None:
-            self._aside()
-        if found is None:
-            found = self._prove(self._modes(), "modes")
-        if found is None and len(self.spaces) == 1:
-            found = self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
-        if found is None:
-            found = self._prove(self._implications(), "implications")
-        if found is None:
-            self._aside()
-            found = self._prove(self._conjunctions(0.0), "bounds")
-        if found is None:
-            self._aside()
-            found = self._prove(self._wide(), "wider bounds")
-        if found is None:
-            found = self._prove(self._wide_implications(), "wider implications")
-        return found if found is not None else self._search(first)
+        for stage in self._stages(first):
+            found = stage()
+            if found is not None:
+                return found
+        return self._search(first)
+
+    def _stages(self, first: list[Dnf] | None) -> Iterator[Callable[[], Found]]:
+        """What is tried before the open-ended search, the cheapest and most likely first."""
+
+        def lemmas(what: str, wanted: Callable[[], list[list[Dnf]]]) -> Callable[[], Found]:
+            return lambda: self._prove(wanted(), what)
+
+        alone = len(self.spaces) == 1
+        if alone:
+            yield lemmas("likely bounds", lambda: self._conjunctions(0.5))
+        self._look_around(0.006)
+        yield lemmas("facets", self._faces)
+        self._aside()
+        self._look_around(0.015)
+        yield lemmas("more facets", self._faces)
+        yield lemmas("modes", self._modes)
+        if alone:
+            yield lambda: self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
+        yield lemmas("implications", self._implications)
+        self._aside()
+        yield lemmas("bounds", lambda: self._conjunctions(0.0))
+        self._aside()
+        yield lemmas("wider bounds", self._wide)
+        yield lemmas("wider implications", self._wide_implications)
 
     def _accepts(self, candidate: list[Dnf]) -> bool:
         """Ask the teacher, and tell what it said."""
@@ -120,65 +145,6 @@ class Learner:
         )
         return accepted
 
-    def _seed(self) -> None:
-        clauses = self.system.clauses
-        starts, failures = [], []
-        for index, clause in enumerate(clauses):
-            try:
-                if clause.source is None and clause.target is not None:
-                    starts += self.conditions.violations(
-                        index, [], [()], self.rng, count=6, scale=self.scale
-                    )
-                elif clause.source is not None and clause.target is None:
-                    failures += self.conditions.violations(
-                        index, [], [], self.rng, count=6, scale=self.scale
-                    )
-            except GaveUp as reason:
-                self.teacher.gave_up = str(reason)
-        self._starts = starts
-        add_models(self.data, self.system, starts)
-        if self.interpreter is not None:
-            self._runs(starts)
-        else:
-            for start in starts:
-                if self.clock.seconds > 0.1 * self.clock.limit:
-                    break
-                walk(self.conditions, self.data, self.rng, start, steps=14, scale=self.scale)
-        self._reach_all()
-        add_models(self.data, self.system, failures)
-        for failure in failures[:4]:
-            self._back(failure.clause, failure.source)
-
-    def _reach_all(self) -> None:
-        """Look for states of cut points that no run has reached, one step from those reached."""
-        for _ in self.system.cuts:
-            reached = {self.data.points[i][0] for i in self.data.good}
-            before = len(self.data.good)
-            for index, clause in enumerate(self.system.clauses):
-                if clause.source not in reached or clause.target in (None, *reached):
-                    continue
-                known = good_points(self.data, clause.source)
-                for state in self.rng.sample(known, min(6, len(known))):
-                    model = successor(self.conditions, self.rng, index, state, self.scale)
-                    if model is not None:
-                        add_models(self.data, self.system, [model])
-            if len(self.data.good) == before:
-                return
-
-    def _runs(self, starts: list) -> None:
-        assert self.interpreter is not None
-        until = self.clock.seconds + min(0.12, 0.05 * self.clock.limit)
-        for number in range(40):
-            if number >= 15 and self.clock.seconds > until:
-                break
-            self.clock.tick()
-            first = None
-            if starts and number % 2 == 0:
-                first = _sites(self.rng.choice(starts).values)
-            run_program(
-                self.interpreter, self.system, self.data, self.rng, self._constants, first=first
-            )
-
     def _compile(self, method: Method) -> None:
         """Load the engine; compiling it the first time is not the program's fault."""
         from ._search import compiled
@@ -193,33 +159,10 @@ class Learner:
         if self.graph is not None:
             if self._deep is None:
                 self._compile(self.method())
-                starts = [_sites(model.values) for model in self._starts]
-                self._deep = DeepRuns(self.graph, self.clock, self.rng, self._constants, starts)
+                self._deep = DeepRuns(
+                    self.graph, self.clock, self.rng, self._constants, self._starts
+                )
             self._deep.advance()
-
-    def _back(self, clause: int, state: tuple[int, ...]) -> None:
-        """A few steps backwards from a failing state."""
-        cut = self.system.clauses[clause].source
-        for _ in range(3):
-            options = [
-                i
-                for i, c in enumerate(self.system.clauses)
-                if c.target == cut and c.source is not None
-            ]
-            if not options:
-                return
-            index = self.rng.choice(options)
-            solver = self.conditions.to_state(index, state)
-            try:
-                if self.conditions.check(solver) != "sat":
-                    return
-                model = self.conditions.model(solver, index)
-            except GaveUp:
-                return
-            finally:
-                solver.pop()
-            add_models(self.data, self.system, [model])
-            cut, state = self.system.clauses[index].source, model.source
 
     def _from_failures(self) -> list[Dnf] | None:
         """The weakest candidate: at each cut point, what excludes an immediate failure."""
@@ -250,6 +193,20 @@ class Learner:
             for cut, space in enumerate(self.spaces)
         ]
 
+    def _look_around(self, share: float) -> None:
+        """More reachable states, for candidates to be held against, in a share of the time."""
+        if self.interpreter is not None:
+            self.cloud = self.cloud or Cloud(
+                self.interpreter, self.system, self.rng, self._constants, self._starts
+            )
+            self.cloud.grow(self.clock, share * self.clock.limit)
+
+    def _faces(self) -> list[list[Dnf]]:
+        hints = self.hints or [[] for _ in self.spaces]
+        return [
+            [*hints[cut], *faces(space, self._good(cut))] for cut, space in enumerate(self.spaces)
+        ]
+
     def _implications(self) -> list[list[Dnf]]:
         return [
             guarded(space, self._guards[cut], self._good(cut), self.teacher.lemmas[cut])
@@ -276,13 +233,16 @@ class Learner:
         return found
 
     def _good(self, cut: int) -> list[tuple[int, ...]]:
-        return good_points(self.data, cut)
+        seen = good_points(self.data, cut)
+        return [*seen, *self.cloud.points[cut]] if self.cloud else seen
 
     def _prove(self, wanted: list[list[Dnf]], what: str) -> list[list[Dnf]] | None:
         """Add the provable ones of these formulas to the lemmas; returned when they suffice."""
         wanted = [
-            [dnf for dnf in dict.fromkeys(formulas) if dnf not in known]
-            for formulas, known in zip(wanted, map(set, self.teacher.lemmas), strict=True)
+            new_formulas(formulas, known, cut.ranges)
+            for formulas, known, cut in zip(
+                wanted, self.teacher.lemmas, self.system.cuts, strict=True
+            )
         ]
         if not any(wanted):
             return None
@@ -387,12 +347,3 @@ class Learner:
                 ]
                 return self.teacher.essential(found) if self.lemmas else found
         return None
-
-
-def _sites(values: dict[str, int]) -> dict[int, int]:
-    found = {}
-    for name, value in values.items():
-        _, mark, site = name.rpartition("?")
-        if mark and site.isdigit():
-            found[int(site)] = value
-    return found

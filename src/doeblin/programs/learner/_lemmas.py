@@ -8,12 +8,15 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, Atom, Dnf
+from ..proof import EQ, LE, NE, Atom, Dnf
 from ._data import Data
+from ._facets import congruences, facets
 from ._space import Space
 
 _MOST = 700
 _GUARDS = 8
+_MOST_FACETS = 200
+_MOST_COLUMNS = 20  # that enter a congruence
 
 
 def good_points(data: Data, cut: int) -> list[tuple[int, ...]]:
@@ -64,6 +67,35 @@ def candidates(
     return [((atom,),) for atom in list(found)[: 2 * _MOST]]
 
 
+def faces(space: Space, good: Sequence[tuple[int, ...]], *, widest: int = 5) -> list[Dnf]:
+    """The same for what says something new only: equations, bounds on single variables, facets,
+    and what the program itself compares. Far fewer, so that many loops can be proved at once."""
+    if not space.size or not good:
+        return []
+    points = np.array(good, dtype=np.int64).reshape(len(good), space.size)
+    found = dict.fromkeys(space.equalities(points))
+    lowest, highest = points.min(0).tolist(), points.max(0).tolist()
+    for i in space.relevant:
+        if lowest[i] == highest[i]:
+            found[Atom(space.unit(i), EQ, lowest[i])] = None
+            continue
+        for sign, bound in ((1, highest[i]), (-1, -lowest[i])):
+            above = [c for c in space.constants if c >= bound]
+            stated = [c for c in space.primary if c >= bound]
+            for c in (bound, *sorted(above)[:1], *stated[:2]):
+                found[Atom(space.unit(i, sign), LE, c)] = None
+    found |= dict.fromkeys(atom for atom, _ in space.suggested if _holds(atom, points))
+    for vector, bound in facets(points, space.relevant, space.scales, widest, most=_MOST_FACETS):
+        found[Atom(vector, LE, bound)] = None
+    if widest > 3 or space.moduli:
+        found |= dict.fromkeys(_congruent(space, points))
+        for prime in {2, 3, 5, 7, 11, 13} & {2, *space.moduli}:
+            for vector, rest in congruences(points, space.relevant[:_MOST_COLUMNS], prime):
+                if len(np.unique(points @ np.array(vector))) > 1:
+                    found[Atom(vector, EQ, rest, prime)] = None
+    return [((atom,),) for atom in found]
+
+
 def _blind(space: Space) -> list[Dnf]:
     """Candidates without any example: what the program says, and comparisons with zero and one."""
     found = dict.fromkeys(atom for atom, _ in space.suggested)
@@ -93,8 +125,9 @@ def _congruent(space: Space, points: NDArray[np.int64]) -> list[Atom]:
             used = [c for c in vector if c]
             if used[0] < 0 or len(used) > 3 or max(map(abs, used)) > 1:
                 continue
-            rest = (points @ np.array(vector, dtype=np.int64)) % k
-            if len(points) > 3 and (rest == rest[0]).all():
+            values = points @ np.array(vector, dtype=np.int64)
+            rest = values % k
+            if len(points) > 3 and (rest == rest[0]).all() and (values != values[0]).any():
                 found.append(Atom(vector, EQ, int(rest[0]), k))
     return found
 
@@ -121,11 +154,15 @@ def guarded(
         groups.append(
             [
                 (*negation, (atom,))
-                for ((atom,),) in candidates(space, inside, least_weight=0.5, vectors=vectors)
+                for ((atom,),) in (
+                    candidates(space, inside, vectors=vectors)
+                    if vectors
+                    else faces(space, inside, widest=3)
+                )
                 if atom not in have
                 and atom != guard
-                # Of the many wide ones only those that need the guard.
-                and not (vectors and all(atom.holds(point) for point in outside))
+                # Only those that need the guard.
+                and not all(atom.holds(point) for point in outside)
             ]
         )
         if len(groups) == _GUARDS:
@@ -142,6 +179,58 @@ def signs(space: Space) -> list[Atom]:
         flipped = tuple(-c for c in unit)
         found += [Atom(flipped, LE, -1), Atom(unit, LE, 0), Atom(flipped, LE, 0)]
     return found
+
+
+Ranges = Sequence[tuple[int | None, int | None]]
+
+
+def new_formulas(formulas: Sequence[Dnf], known: Sequence[Dnf], ranges: Ranges) -> list[Dnf]:
+    """Those that neither are known nor follow from the known bounds on single variables."""
+    have, box = set(known), _Box(ranges, known)
+    return [dnf for dnf in dict.fromkeys(formulas) if dnf not in have and not box.implies(dnf)]
+
+
+class _Box:
+    """Bounds on single variables that are known to hold, and what follows from them alone."""
+
+    def __init__(self, ranges: Ranges, known: Sequence[Dnf]):
+        self._ends: list[dict[int, int]] = []  # by sign: the highest value, minus the lowest
+        for low, high in ranges:
+            self._ends.append({})
+            if high is not None:
+                self._ends[-1][1] = high
+            if low is not None:
+                self._ends[-1][-1] = -low
+        for dnf in known:
+            if len(dnf) == 1 and len(dnf[0]) == 1:
+                self._add(dnf[0][0])
+
+    def _add(self, atom: Atom) -> None:
+        used = [(i, c) for i, c in enumerate(atom.vector) if abs(c) == 1]
+        if len(used) != 1 or sum(map(abs, atom.vector)) != 1 or atom.modulus:
+            return
+        ((i, sign),) = used
+        ends = self._ends[i]
+        if atom.relation != NE:
+            ends[sign] = min(atom.constant, ends.get(sign, atom.constant))
+        if atom.relation == EQ:
+            ends[-sign] = min(-atom.constant, ends.get(-sign, -atom.constant))
+
+    def implies(self, dnf: Dnf) -> bool:
+        """Does a disjunct of the formula hold everywhere in the box? (Bounds only.)"""
+        return any(len(cube) == 1 and self._implies(cube[0]) for cube in dnf)
+
+    def _implies(self, atom: Atom) -> bool:
+        if atom.relation != LE or atom.modulus:
+            return False
+        total = 0
+        for c, ends in zip(atom.vector, self._ends, strict=True):
+            if c:
+                end = ends.get(1 if c > 0 else -1)
+                if end is None:
+                    return False
+                total += abs(c) * end
+        return total <= atom.constant
 
 
 def thin(formulas: list[Dnf]) -> list[Dnf]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..proof import EQ, NE, Atom, Dnf
-from ._lemmas import candidates
+from ._lemmas import faces
 from ._space import Space
 
 _VALUES = 16
@@ -32,7 +32,7 @@ def modes(space: Space, good: Sequence[tuple[int, ...]]) -> list[Dnf]:
     for i in found:
         for value in values[i]:
             inside = [point for point in good if point[i] == value]
-            atoms = candidates(space, inside, least_weight=0.8)
+            atoms = faces(space, inside, widest=2)
             outside = [point for point in good if point[i] != value]
             never = (Atom(_unit(space, i), NE, value),)
             special = [

@@ -33,10 +33,20 @@ def chooser(
         # Deep failures often need an input of the size of the program's own constants.
         scale = rng.choice((5, 40, max(map(abs, constants)) + 5))
     given = dict(first or {})
+    # A run in which each input likes one value goes where mixed inputs never come.
+    loyal = rng.choice((0.0, 0.0, 0.5, 0.95))
+    liked: dict[int, int] = {}
 
     def choose(havoc: Havoc) -> int:
         if havoc.site in given:
             return given.pop(havoc.site)
+        if rng.random() < loyal:
+            if havoc.site not in liked:
+                liked[havoc.site] = some(havoc)
+            return liked[havoc.site]
+        return some(havoc)
+
+    def some(havoc: Havoc) -> int:
         draw = rng.random()
         if draw < zero:
             value = 0 if havoc.call else rng.randint(-1, 1)

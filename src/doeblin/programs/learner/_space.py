@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...formulas._tables import AtomArrays
 
 _MOST_WIDE = 600
+_MOST_EQUATED = 160
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
 
 
@@ -56,7 +57,7 @@ class Space:
         self.scale = max([abs(c) for c in constants if abs(c) < 1 << 20] + [10])
         self.suggested: list[tuple[Atom, float]] = []
         self._forms: list[tuple[int, ...]] = []
-        self._scales: list[int] = []
+        self.scales: list[int] = []
         self._directions(found)
 
     def _add(self, vector: tuple[int, ...], weight: float) -> bool:
@@ -104,8 +105,8 @@ class Space:
                 self.suggested.append((Atom(vector, NE, b), 2.0))
         scales = sorted(c for c in found.coefficients | {abs(c) for c in found.constants})
         scales = [c for c in scales if 2 <= c <= 20][:5]
-        self._scales = sorted({2, *scales})
-        for c in self._scales:
+        self.scales = sorted({2, *scales})
+        for c in self.scales:
             if len(some) <= 6:
                 for i in some:
                     for j in some:
@@ -122,7 +123,7 @@ class Space:
         units = [_unit(self.size, i) for i in self.relevant if i not in copies][:6]
         forms = list(dict.fromkeys([*units, *self._forms]))[:20]
         sums = []
-        for c, b, d in product((1, *self._scales), (1, -1), (1, -1)):
+        for c, b, d in product((1, *self.scales), (1, -1), (1, -1)):
             for x, y, z in permutations(units, 3):
                 sums.append(_combine(_combine(x, c, y, b), 1, z, d))
                 sums.append(_combine(_combine(x, c, y, c * b), 1, z, d))
@@ -141,12 +142,18 @@ class Space:
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""
         found = []
-        for vector, constant in null_space(good[:60, self._columns]):
+        # Any few in their order would be of one run; these are of many.
+        some = np.random.default_rng(0).permutation(good)[:_MOST_EQUATED]
+        for vector, constant in null_space(some[:, self._columns]):
             full = [0] * self.size
             for i, c in zip(self._columns, vector, strict=True):
                 full[i] = c
             found.append(Atom(tuple(full), EQ, constant))
         return found
+
+    def unit(self, index: int, sign: int = 1) -> tuple[int, ...]:
+        """The direction of a single variable."""
+        return tuple(sign * int(i == index) for i in range(self.size))
 
     def vectors(self, least_weight: float = 0.0) -> list[tuple[int, ...]]:
         return [v for v, weight in self._weights.items() if weight >= least_weight]

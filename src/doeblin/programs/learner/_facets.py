@@ -1,0 +1,131 @@
+"""What a cloud of examples suggests: facets of its convex hull, and congruences.
+
+A bound on a linear form says something new about its variables only if the examples that attain it
+span a face of the highest dimension in their projection; otherwise it follows from bounds on
+fewer variables, or is an accident of a single example. So forms of up to five variables can be
+looked at by the ten thousand, and only a few of them are worth asking the solver about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Facet = tuple[tuple[int, ...], int]  # a linear form over all variables, and its highest value
+
+_MOST_COLUMNS = 8
+_MOST_POINTS = 800
+_SHOWN = 24  # examples that attain a bound, as far as their rank is looked at
+_LARGEST = 1 << 40
+
+
+def facets(
+    points: NDArray[np.int64],
+    columns: Sequence[int],
+    scales: Sequence[int],
+    widest: int = 5,
+    *,
+    most: int,
+) -> list[Facet]:
+    """Facets over two to `widest` of the columns, with coefficients 1 and `scales`, simplest
+    first."""
+    points = np.unique(points, axis=0)
+    points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
+    # In any order but the sorted one, so that the first few of a face are all over it.
+    points = np.random.default_rng(0).permutation(points)[:_MOST_POINTS]
+    if len(points) < 3:
+        return []
+    chosen = _independent(points, columns)
+    found: list[tuple[float, Facet]] = []
+    size = points.shape[1]
+    for count in range(2, min(widest, len(chosen)) + 1):
+        forms = _forms(count, tuple(scales) if len(chosen) <= 6 or count < 4 else ())
+        for support in combinations(chosen, count):
+            for row, bound in _attained(points[:, support].astype(np.float64), forms):
+                vector = [0] * size
+                for i, c in zip(support, forms[row].tolist(), strict=True):
+                    vector[i] = int(c)
+                cost = sum(1 + math.log2(abs(c)) for c in vector if c)
+                found.append((cost, (tuple(vector), bound)))
+    found.sort(key=lambda item: item[0])
+    return [facet for _, facet in found[:most]]
+
+
+def _independent(points: NDArray[np.int64], columns: Sequence[int]) -> list[int]:
+    """Columns that vary and do not just repeat an earlier one, those with most values first."""
+    kept: list[int] = []
+    by_values = sorted(columns, key=lambda i: (-len(np.unique(points[:, i])), i))
+    for i in by_values:
+        column = points[:, i]
+        same = (column - sign * points[:, j] for j in kept for sign in (1, -1))
+        if (column != column[0]).any() and not any((d == d[0]).all() for d in same):
+            kept.append(i)
+    return sorted(kept[:_MOST_COLUMNS])
+
+
+@cache
+def _forms(count: int, scales: tuple[int, ...]) -> NDArray[np.float64]:
+    """Primitive integer vectors without a zero: all for two or three variables, for four those
+    where at most two, alike, are beyond 1, and for five those of ones."""
+    positive = sorted({1, *scales}) if count <= 3 else [1]
+    found = set(product([c for p in positive for c in (p, -p)], repeat=count))
+    for signs in product((1, -1), repeat=count) if count == 4 else ():
+        for i, j, scale in product(range(count), range(count), scales):
+            found.add(tuple(c * scale if k in (i, j) else c for k, c in enumerate(signs)))
+    primitive = sorted(v for v in found if math.gcd(*v) == 1)
+    return np.array(primitive, dtype=np.float64).reshape(len(primitive), count)
+
+
+def _attained(points: NDArray[np.float64], forms: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The forms whose highest value is attained on a face of full dimension, and that value."""
+    count = points.shape[1]
+    if np.linalg.matrix_rank(points - points[0]) < count:
+        return []  # the columns satisfy an equation: fewer of them say the same
+    values = forms @ points.T
+    highest = values.max(axis=1)
+    attained = values == highest[:, None]
+    rows = np.nonzero(attained.sum(axis=1) >= count)[0]
+    if not len(rows):
+        return []
+    # As many examples of each as are looked at; where there are fewer, the first again.
+    order = np.argsort(~attained[rows], axis=1, kind="stable")[:, :_SHOWN]
+    real = np.take_along_axis(attained[rows], order, axis=1)
+    order = np.where(real, order, order[:, :1])
+    faces = points[order]
+    rank = np.linalg.matrix_rank(faces - faces[:, :1])
+    return [(int(row), int(highest[row])) for row in rows[rank == count - 1]]
+
+
+def congruences(
+    points: NDArray[np.int64], columns: Sequence[int], prime: int
+) -> list[tuple[tuple[int, ...], int]]:
+    """Forms that are the same at every point modulo a prime, and what they are: the null space
+    of the points over the field with so many elements."""
+    # The column of ones comes first, so it is a pivot and every other form has one free column.
+    ones = np.ones((len(points), 1), dtype=np.int64)
+    matrix = np.unique(np.hstack([ones, points[:, columns] % prime]), axis=0)
+    pivots: list[int] = []
+    for column in range(matrix.shape[1]):
+        row = len(pivots)
+        here = np.nonzero(matrix[row:, column])[0]
+        if not len(here):
+            continue
+        matrix[[row, row + here[0]]] = matrix[[row + here[0], row]]
+        matrix[row] = matrix[row] * pow(int(matrix[row, column]), -1, prime) % prime
+        others = matrix[:, column].copy()
+        others[row] = 0
+        matrix = (matrix - np.outer(others, matrix[row])) % prime
+        pivots.append(column)
+    found = []
+    for free in set(range(matrix.shape[1])) - set(pivots):
+        vector = [0] * points.shape[1]
+        vector[columns[free - 1]] = 1
+        for row, column in enumerate(pivots[1:], 1):
+            vector[columns[column - 1]] = int(-matrix[row, free] % prime)
+        found.append((tuple(vector), int(points[0] @ np.array(vector)) % prime))
+    return found

@@ -1,0 +1,81 @@
+"""Inputs that take a run into the first loop, where assumptions would end most random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from ..flow import System
+from ..proof import Model
+from ..terms import Term, negate
+
+Range = tuple[int | None, int | None]
+_FAR = (1 << 31) - 1  # the limits of a type are no demands
+
+
+def _ranges(system: System) -> dict[int, Range]:
+    """What the way to the first loop demands of single inputs: ranges by the input's site."""
+    found: dict[int, Range] = {}
+    for clause in system.clauses:
+        if clause.source is None and clause.target is not None:
+            for name, relation, bound in _bounds(clause.constraint):
+                _, mark, site = name.rpartition("?")
+                if mark and site.isdigit() and abs(bound) < _FAR:
+                    low, high = found.get(int(site), (None, None))
+                    if relation != "<=":
+                        low = bound if low is None else max(low, bound)
+                    if relation != ">=":
+                        high = bound if high is None else min(high, bound)
+                    found[int(site)] = low, high
+    return found
+
+
+def _bounds(term: Term) -> list[tuple[str, str, int]]:
+    """Comparisons of single variables with constants that a conjunction demands."""
+    if term.op == "and":
+        return [bound for arg in term.args for bound in _bounds(arg)]
+    if term.op == "not" and term.args[0].op == "or":
+        return [bound for arg in term.args[0].args for bound in _bounds(negate(arg))]
+    if term.op not in ("<=", "<", "="):
+        return []
+    left, right = term.args
+    strict = int(term.op == "<")
+    if left.op == "var" and right.constant and not right.boolean:
+        return [(left.leaf, "=" if term.op == "=" else "<=", right.leaf - strict)]
+    if right.op == "var" and left.constant and not left.boolean:
+        return [(right.leaf, "=" if term.op == "=" else ">=", left.leaf + strict)]
+    return []
+
+
+class Starts:
+    """First values of input sites: from models of the start, or within the ranges it demands."""
+
+    def __init__(self, system: System, models: Sequence[Model] = ()):
+        self._ranges = _ranges(system)
+        self._models = [_sites(model.values) for model in models]
+
+    def draw(self, rng: random.Random, *, anywhere: float = 0.1) -> dict[int, int]:
+        """Values by site: small numbers most often, with the given probability any in range."""
+        if self._models and rng.random() < 0.3:
+            return rng.choice(self._models)
+        found = {}
+        near = rng.choice((0, 1, 3, 10))
+        for site, (low, high) in self._ranges.items():
+            lowest = -_FAR if low is None else low
+            highest = max(lowest, _FAR if high is None else high)
+            if low is not None and high is not None and rng.random() < anywhere:
+                found[site] = rng.randint(lowest, highest)
+            else:
+                value = min(max(0, lowest), highest) + rng.randint(-near, near)
+                found[site] = min(max(value, lowest), highest)
+        return found
+
+
+def _sites(values: dict[str, int]) -> dict[int, int]:
+    """The inputs among the values of a model, by their sites."""
+    found = {}
+    for name, value in values.items():
+        _, mark, site = name.rpartition("?")
+        if mark and site.isdigit():
+            found[int(site)] = value
+    return found
