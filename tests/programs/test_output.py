@@ -319,6 +319,8 @@ def test_violation_witness_and_trace(failure):
         "void __VERIFIER_assert(int cond) { if (!cond) { ERROR: goto ERROR; } }\n"
         'extern int level;\n#include "missing.h"\n'
         "int main() { __VERIFIER_assert(level != 17); return 0; }",
+        "#include <assert.h>\nextern int unknown(void); extern void assume(int);\n"
+        "int main() { int x = unknown(); assume(x > 3); assert(x != 7); return 0; }",
         "extern void abort(void);\nextern void __assert_fail(const char *, const char *,"
         " unsigned int, const char *)"
         " __attribute__ ((__nothrow__ , __leaf__)) __attribute__ ((__noreturn__));\n"

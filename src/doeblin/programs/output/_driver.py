@@ -63,7 +63,8 @@ def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
     values = ", ".join([*(f"{v}LL" for v in (*leading, *given)), "0"])
     head = _HEAD.format(file=program.file, reason=verdict.reason, values=values, out=out)
     head += "".join(_definitions(program, graph, inputs))
-    body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*\".*$", "", body, flags=re.MULTILINE)
+    # What may be missing, and what would define `assert` anew.
+    body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*(\".*|<assert\.h>.*)$", "", body, flags=re.MULTILINE)
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
     for name in sorted(FAILURES):
         body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
