@@ -97,9 +97,9 @@ def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]
     ):
         if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
             call = replacement.format("c")
-            if re.search(rf"^\s*(extern\s+)?\w[\w\s]*\b{name}\s*\([^;{{]*\)", text, re.MULTILINE):
-                # Declared as a function: a macro would break the declaration.
-                kind = "void" if re.search(rf"\bvoid\s+{name}\b", text) else "int"
+            if declared := re.search(rf"\b(void|int|_Bool|bool)\s+{name}\s*\(", text):
+                # A macro would break the declaration.
+                kind = "void" if declared[1] == "void" else "int"
                 tail = f"{call};" if kind == "void" else f"return {call};"
                 yield f"{kind} {name}(int c) {{ {tail} }}\n"
             else:
