@@ -99,7 +99,7 @@ def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]
             call = replacement.format("c")
             if declared := re.search(rf"\b(void|int|_Bool|bool)\s+{name}\s*\(", text):
                 # A macro would break the declaration.
-                kind = "void" if declared[1] == "void" else "int"
+                kind = "_Bool" if declared[1] == "bool" else declared[1]
                 tail = f"{call};" if kind == "void" else f"return {call};"
                 yield f"{kind} {name}(int c) {{ {tail} }}\n"
             else:
