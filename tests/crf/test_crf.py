@@ -168,6 +168,30 @@ def test_blocks_are_redrawn_given_the_rest(crf: LinearChainCRF, block: object):
     np.testing.assert_allclose(log_prob, np.log(law.max()), rtol=1e-4)
 
 
+@pytest.mark.parametrize("length", [1, 3, PLACES])
+def test_ends_are_redrawn_from_known_sums(length: int):
+    """The same law with and without the sums, for every block at either end."""
+    potentials = case("forbidden", length)
+    law = brute_weights(potentials)
+    state = jnp.asarray(ALL[np.argmax(law)])
+    slow, quick = (LinearChainCRF(lambda x, p=p: p) for p in (potentials, potentials.summed()))
+    np.testing.assert_allclose(quick.log_partition(), np.log(law.sum()), rtol=1e-5)
+    keys = jax.random.split(jax.random.key(3), 5000)
+
+    @jax.jit
+    def both(block):
+        draws = jax.vmap(lambda key: quick.sample_block(key, state, block))(keys)
+        return draws, quick.log_prob_block(state, block), slow.log_prob_block(state, block)
+
+    for size, from_start in itertools.product(range(1, length + 1), (True, False)):
+        block = FractionBlock(jnp.array((size - 0.5) / length), jnp.array(from_start))
+        draws, found, expected = both(block)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        kept = ~np.asarray(block.mask(PLACES, length))
+        given = np.where((np.asarray(state) == ALL)[:, kept].all(axis=1), law, 0)
+        assert_follows(number(draws), given / given.sum())
+
+
 def test_block_kernel_with_a_crf_leaves_its_target_alone(crf: LinearChainCRF):
     rng = np.random.default_rng(4)
     table = jnp.asarray(rng.normal(size=len(ALL)))

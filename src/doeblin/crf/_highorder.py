@@ -12,8 +12,9 @@ from jaxtyping import Array, Float
 
 from .._custom_types import Count, Input, RandomKey, Scalar
 from ..kernels import AbstractReversibleKernel
+from ._ends import FractionBlock
 from ._potentials import Labels, Potentials, log_weight
-from ._restart import FractionBlock, Observed
+from ._restart import Observed
 
 Extra = Callable[[Labels, Observed], Any]
 """Features of a whole labelling, as a vector; must not look at labels beyond `x.length`."""

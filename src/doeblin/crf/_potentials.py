@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,6 +13,15 @@ from .._custom_types import Count, RandomKey, Scalar
 from .._errors import InputError
 
 Labels = Int[Array, " length"]
+
+
+class Sums(NamedTuple):
+    """Log-weights of all beginnings and of all continuations, by the label at a place."""
+
+    before: Float[Array, "length labels"]
+    """Of the labels up to and at the place."""
+    after: Float[Array, "length labels"]
+    """Of the labels after it; 0 in the padding."""
 
 
 class Potentials(eqx.Module):
@@ -25,6 +36,7 @@ class Potentials(eqx.Module):
     pairwise: Float[Array, "labels labels"] | Float[Array, "steps labels labels"]
     length: Count
     log_z: Scalar | None
+    sums: Sums | None
 
     def __init__(
         self,
@@ -32,6 +44,7 @@ class Potentials(eqx.Module):
         pairwise: Float[Array, "..."],
         length: Count | int | None = None,
         log_z: Scalar | None = None,
+        sums: Sums | None = None,
     ):
         places, labels = unary.shape
         if places < 1 or pairwise.shape not in (
@@ -46,6 +59,7 @@ class Potentials(eqx.Module):
         self.pairwise = pairwise
         self.length = jnp.asarray(places if length is None else length, dtype=jnp.int32)
         self.log_z = log_z
+        self.sums = sums
 
     @property
     def inside(self) -> Bool[Array, " length"]:
@@ -60,7 +74,14 @@ class Potentials(eqx.Module):
 
     def normalised(self) -> Potentials:
         """The same, remembering its log-partition, which is then not computed again."""
-        return Potentials(self.unary, self.pairwise, self.length, log_partition(self))
+        return Potentials(self.unary, self.pairwise, self.length, log_partition(self), self.sums)
+
+    def summed(self) -> Potentials:
+        """The same, remembering all its sums: then ends of a labelling are redrawn without new
+        ones, in O(length · labels) instead of O(length · labels²)."""
+        sums = Sums(_filter(self), _continuations(self))
+        log_z = safe_logsumexp(sums.before[-1], axis=0)
+        return Potentials(self.unary, self.pairwise, self.length, log_z, sums)
 
     def restricted(self, allowed: Bool[Array, "length labels"]) -> Potentials:
         """The same with some labels ruled out at some places."""
@@ -158,6 +179,18 @@ def _filter(potentials: Potentials) -> Float[Array, "length labels"]:
     first = potentials.unary[0]
     rest = jax.lax.scan(step, first, _places(potentials))[1]
     return jnp.concatenate([first[None], rest])
+
+
+def _continuations(potentials: Potentials) -> Float[Array, "length labels"]:
+    def step(log_beta: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        unary, pairwise, inside = place
+        earlier = safe_logsumexp(pairwise + unary + log_beta, axis=1)
+        earlier = jnp.where(inside, earlier, 0)
+        return earlier, earlier
+
+    last = jnp.zeros_like(potentials.unary[0])
+    rest = jax.lax.scan(step, last, _places(potentials), reverse=True)[1]
+    return jnp.concatenate([rest, last[None]])
 
 
 def _trace_back(potentials: Potentials, scores: Float[Array, "length labels"]) -> Labels:

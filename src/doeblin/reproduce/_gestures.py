@@ -173,7 +173,8 @@ def gesture_experiment(
     say = progress or (lambda text: None)
     # A GPU is for one process alone.
     workers = 1 if size.engine == "library" else workers or os.cpu_count() or 1
-    _compile()  # once, for all processes
+    if size.engine == "compiled":
+        _compile()  # once, for all processes
     with _pool(workers) as submit:
         steps = _chosen_steps(size, folder, submit, say)
         cells = [
@@ -283,7 +284,8 @@ def run_cell(size: Size, folder: Path, cell: Cell) -> None:
         plain = without_chains(task, 16 * job.transitions)
         result = {name: values.tolist() for name, values in plain.items()}
     else:
-        _compile()
+        if size.engine == "compiled":
+            _compile()
         tuning = cell.kind == "step"
         passes = size.many_passes if job.words == size.many else size.passes
         passes = _DEV_PASSES if tuning else passes

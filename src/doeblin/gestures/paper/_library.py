@@ -240,7 +240,7 @@ def scored(
     return Scored(
         potentials(weights.restart).normalised(),
         potentials(weights.full),
-        potentials(frozen).normalised(),
+        potentials(frozen).summed(),
         x,
     )
 
