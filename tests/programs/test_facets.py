@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doeblin.programs import Outcome, parse_program, verify
-from doeblin.programs.learner._facets import congruences, facets
+from doeblin.programs.learner._facets import congruences, equations, facets
 from doeblin.programs.learner._lemmas import new_formulas
 from doeblin.programs.learner._starts import Starts
 from doeblin.programs.proof import LE, Atom, dnf_holds
@@ -78,6 +78,14 @@ def test_congruences_span_all_that_hold(cloud, prime):
     }
     same = {v for v in product(range(prime), repeat=3) if len(remainders(v)) == 1}
     assert spanned == same and len(spanned) == prime ** len(found)
+
+
+@given(clouds(3))
+def test_equations_span_all_that_hold(cloud):
+    found = equations(np.array(cloud), [0, 1, 2])
+    for vector, value in found:
+        assert {sum(c * x for c, x in zip(vector, p, strict=True)) for p in cloud} == {value}
+    assert rank([vector for vector, _ in found]) == len(found) == 3 - spans(cloud)
 
 
 @given(

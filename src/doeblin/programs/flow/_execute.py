@@ -21,14 +21,16 @@ CUT, ENDED, ASSUMED, FAILED, HUNGRY, LEFT = range(6)  # how a call ends
 
 
 @njit(cache=True)
-def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover - compiled
+def execute(code, registers, low, high, menu, tape, state, limit):  # pragma: no cover - compiled
     """Follow the code for at most `limit` blocks.
 
-    `state` is the row, the inputs used, the inputs on the tape, the arrivals, and the blocks.
-    The tape holds values; the site that took each is written beside it.
+    `state` is the row, the inputs used, the inputs on the tape, the arrivals, the blocks, and how
+    many of the tape's inputs are values; the others choose from the menu of the site that takes
+    them. Values and their sites are written to the tape.
     """
     row = np.uint64(state[0])
     used, filled, arrivals, blocks = state[1], state[2], state[3], state[4]
+    given = state[5]
     status = CUT
     while blocks < limit:
         op, a, b = code[row, 0], code[row, 1], code[row, 2]
@@ -101,7 +103,8 @@ def execute(code, registers, low, high, tape, state, limit):  # pragma: no cover
                 row -= ONE
                 status = HUNGRY
                 break
-            value = min(max(tape[used, 0], low[b]), high[b])
+            value = tape[used, 0] if used < given else menu[b, tape[used, 0]]
+            value = min(max(value, low[b]), high[b])
             tape[used, 0], tape[used, 1] = value, b
             used += 1
             registers[a] = value

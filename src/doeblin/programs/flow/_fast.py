@@ -20,22 +20,29 @@ _OUTCOMES = ("cut", "ended", "assumption", "failed", "left", "left")
 _FIRST_INPUTS = 64
 _MOST_INPUTS = 1 << 20
 _SLICE = 2_000_000
+CHOICES = 64
 
 
 @dataclass(slots=True)
 class LongRun:
-    """How a run ended (or where it stands), and the values of its inputs in order.
+    """How a run ended (or where it stands), and what it took.
 
     `outcome` is as an interpreter's, or `left`: too large numbers, or too many inputs.
     """
 
     outcome: str
     failure: Fail | None
-    inputs: list[tuple[Havoc, int]]
     used: int
     blocks: int
     block: int
     state: dict[str, int]
+    tape: NDArray[np.int64]
+    sites: dict[int, Havoc]
+
+    @property
+    def inputs(self) -> list[tuple[Havoc, int]]:
+        """The values of the inputs in order; there may be a million."""
+        return [(self.sites[site], value) for value, site in self.tape.tolist()]
 
 
 class Fast:
@@ -57,29 +64,37 @@ class Fast:
         inputs: Callable[[Havoc, int], int],
         *,
         limit: int,
-        draw: Callable[[int], NDArray[np.int64]] | None = None,
+        menu: Callable[[Havoc], Sequence[int]] | None = None,
+        rng: np.random.Generator | None = None,
         initial: dict[str, int] | None = None,
         block: int = 0,
         go_on: Callable[[LongRun], bool] = lambda run: True,
     ) -> LongRun:
         """Run from `block` for at most `limit` blocks.
 
-        `inputs(havoc, arrivals)` gives a value each time one is needed. With `draw` it does so for
-        the first few only, and then `draw(n)` gives n at once. `go_on` is called about fifty
-        times a second; it may return False, or raise, to end the run.
+        `inputs(havoc, arrivals)` gives a value each time one is needed. With `menu` it does so for
+        the first few only; then each is one of the `CHOICES` values that `menu(havoc)` gives, drawn
+        by `rng`. `go_on` is called about fifty times a second; it may return False, or raise, to
+        end the run.
         """
         code = self._code
         registers = code.registers.copy()
         for number, name in enumerate(code.graph.variables):
             registers[number] = (initial or {}).get(name, 0)
         tape = np.zeros((_FIRST_INPUTS, 2), dtype=np.int64)
-        state = np.array([code.starts[block], 0, 0, 0, 0], dtype=np.int64)
+        state = np.array([code.starts[block], 0, 0, 0, 0, _MOST_INPUTS], dtype=np.int64)
+        choices = np.zeros((1, CHOICES), dtype=np.int64)
         size = _SLICE // 20
         while True:
             until = min(limit, int(state[4]) + size)
-            status = execute(code.code, registers, self._low, self._high, tape, state, until)
+            status = execute(
+                code.code, registers, self._low, self._high, choices, tape, state, until
+            )
             if status == HUNGRY:
-                tape = self._feed(inputs, draw, tape, state)
+                if menu is not None and state[1] == _FIRST_INPUTS:
+                    choices = self._choices(menu)
+                    state[5] = _FIRST_INPUTS
+                tape = self._feed(inputs, rng, tape, state)
                 if state[1] < state[2]:
                     continue
             elif status == CUT and state[4] < limit:
@@ -88,19 +103,25 @@ class Fast:
                     continue
             return self._result(status, registers, tape[: state[1]], state)
 
-    def _feed(self, inputs: Any, draw: Any, tape: Any, state: Any) -> Any:
+    def _choices(self, menu: Callable[[Havoc], Sequence[int]]) -> NDArray[np.int64]:
+        found = np.zeros((len(self._low), CHOICES), dtype=np.int64)
+        for site, havoc in self._code.sites.items():
+            found[site] = np.clip(menu(havoc), -LARGEST, LARGEST)
+        return found
+
+    def _feed(self, inputs: Any, rng: Any, tape: Any, state: Any) -> Any:
         """More inputs, unless the run has had more than anybody will read."""
         used = int(state[1])
         if used == len(tape):
             if used >= _MOST_INPUTS:
                 return tape
             tape = np.concatenate([tape, np.zeros_like(tape)])
-        if draw is None or used < _FIRST_INPUTS:
+        if used < state[5]:
             havoc = self._code.sites[int(self._code.code[state[0], 2])]
             tape[used, 0] = min(max(inputs(havoc, int(state[3])), -LARGEST), LARGEST)
             state[2] = used + 1
         else:
-            tape[used:, 0] = draw(len(tape) - used)
+            tape[used:, 0] = rng.integers(0, CHOICES, len(tape) - used)
             state[2] = len(tape)
         return tape
 
@@ -112,9 +133,10 @@ class Fast:
         return LongRun(
             _OUTCOMES[status],
             end if status == FAILED and isinstance(end, Fail) else None,
-            [(code.sites[site], value) for value, site in tape.tolist()],
             int(state[1]),
             int(state[4]),
             block,
             dict(zip(names, registers[: len(names)].tolist(), strict=True)),
+            tape,
+            code.sites,
         )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..flow import Graph, Havoc
+from ..flow import Graph
 from ..proof import Clock
 from ._seed import FailedRun, chooser
 from ._starts import Starts
@@ -64,6 +62,8 @@ class DeepRuns:
             self._over = not run.used and self._rest is None
 
     def _run(self, seconds: float) -> LongRun:
+        from ..flow._fast import CHOICES
+
         until = self._clock.seconds + seconds
         first = self._starts.draw(self._rng, anywhere=0.5) if self._rng.random() < 0.8 else {}
         choose = chooser(self._rng, self._constants, first=first, wide=True)
@@ -76,21 +76,9 @@ class DeepRuns:
         return self._fast.run(
             lambda havoc, arrivals: choose(havoc),
             limit=1 << 40,
-            draw=_drawer(self._rng, choose),
+            menu=lambda havoc: [choose(havoc) for _ in range(CHOICES)],
+            rng=np.random.default_rng(self._rng.getrandbits(60)),
             initial=rest.state if rest else None,
             block=rest.block if rest else 0,
             go_on=go_on,
         )
-
-
-def _drawer(
-    rng: random.Random, choose: Callable[[Havoc], int]
-) -> Callable[[int], NDArray[np.int64]]:
-    """Many inputs at once, out of a few hundred values that `choose` would give."""
-    anywhere = Havoc("", -1, None, None, call="")
-
-    def draw(count: int) -> NDArray[np.int64]:
-        values = np.array([choose(anywhere) for _ in range(256)], dtype=np.int64)
-        return np.random.default_rng(rng.getrandbits(60)).choice(values, count)
-
-    return draw

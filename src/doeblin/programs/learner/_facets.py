@@ -22,6 +22,8 @@ _MOST_COLUMNS = 8
 _MOST_POINTS = 800
 _SHOWN = 24  # examples that attain a bound, as far as their rank is looked at
 _LARGEST = 1 << 40
+_PRIME = (1 << 31) - 1  # so large that residues of small rationals are told apart
+_MOST_DENOMINATOR, _MOST_COEFFICIENT = 200, 2000
 
 
 def facets(
@@ -104,13 +106,46 @@ def _attained(points: NDArray[np.float64], forms: NDArray[np.float64]) -> list[t
 def congruences(
     points: NDArray[np.int64], columns: Sequence[int], prime: int
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Forms that are the same at every point modulo a prime, and what they are: the null space
-    of the points over the field with so many elements."""
-    # The column of ones comes first, so it is a pivot and every other form has one free column.
+    """Forms that are the same at every point modulo a prime, and what they are."""
+    found = []
+    for form in _null_space(points[:, columns], prime).tolist():
+        vector = [0] * points.shape[1]
+        for i, c in zip(columns, form[1:], strict=True):
+            vector[i] = c
+        found.append((tuple(vector), -form[0] % prime))
+    return found
+
+
+def equations(
+    points: NDArray[np.int64], columns: Sequence[int]
+) -> list[tuple[tuple[int, ...], int]]:
+    """Forms with small coefficients that are the same at every point, and what they are."""
+    points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
+    found = []
+    for form in _null_space(points[:, columns], _PRIME) if len(points) else ():
+        # The rationals that these residues stand for, with their denominators cleared.
+        multiples = np.arange(1, _MOST_DENOMINATOR)[:, None] * form[None, 1:]
+        centred = (multiples + _PRIME // 2) % _PRIME - _PRIME // 2
+        small = np.nonzero(np.abs(centred).max(axis=1) <= _MOST_COEFFICIENT)[0]
+        if not len(small):
+            continue
+        vector = np.zeros(points.shape[1], dtype=np.int64)
+        vector[list(columns)] = centred[small[0]]
+        values = points @ vector
+        if (values == values[0]).all():
+            found.append((tuple(vector.tolist()), int(values[0])))
+    return found
+
+
+def _null_space(points: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
+    """A basis of the forms `c + v·x` that are zero at every point, over the field with so many
+    elements; each has a coordinate of its own, where it is 1."""
+    # The column of ones comes first: it is a pivot, so no form is a mere constant.
     ones = np.ones((len(points), 1), dtype=np.int64)
-    matrix = np.unique(np.hstack([ones, points[:, columns] % prime]), axis=0)
+    matrix = np.unique(np.hstack([ones, points % prime]), axis=0)
+    size = matrix.shape[1]
     pivots: list[int] = []
-    for column in range(matrix.shape[1]):
+    for column in range(size):
         row = len(pivots)
         here = np.nonzero(matrix[row:, column])[0]
         if not len(here):
@@ -119,13 +154,11 @@ def congruences(
         matrix[row] = matrix[row] * pow(int(matrix[row, column]), -1, prime) % prime
         others = matrix[:, column].copy()
         others[row] = 0
-        matrix = (matrix - np.outer(others, matrix[row])) % prime
+        matrix = (matrix - np.outer(others, matrix[row]) % prime) % prime
         pivots.append(column)
-    found = []
-    for free in set(range(matrix.shape[1])) - set(pivots):
-        vector = [0] * points.shape[1]
-        vector[columns[free - 1]] = 1
-        for row, column in enumerate(pivots[1:], 1):
-            vector[columns[column - 1]] = int(-matrix[row, free] % prime)
-        found.append((tuple(vector), int(points[0] @ np.array(vector)) % prime))
+    free = [column for column in range(size) if column not in pivots]
+    found = np.zeros((len(free), size), dtype=np.int64)
+    for form, column in zip(found, free, strict=True):
+        form[column] = 1
+        form[pivots] = -matrix[: len(pivots), column] % prime
     return found

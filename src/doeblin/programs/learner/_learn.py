@@ -73,6 +73,7 @@ class Learner:
         self._guards = self._find_guards()
         self._deep: DeepRuns | None = None
         self.cloud: Cloud | None = None
+        self._plain: list[list[Dnf]] = []
         self._starts = Starts(self.system)
 
     # ---- the parts
@@ -203,18 +204,27 @@ class Learner:
 
     def _faces(self) -> list[list[Dnf]]:
         hints = self.hints or [[] for _ in self.spaces]
-        return [
+        self._plain = [
             [*hints[cut], *faces(space, self._good(cut))] for cut, space in enumerate(self.spaces)
+        ]
+        return self._plain
+
+    # What is true in one case only, and what is always true elsewhere, may need each other.
+
+    def _modes(self) -> list[list[Dnf]]:
+        return [
+            [*self._plain[cut], *modes(space, self._good(cut))]
+            for cut, space in enumerate(self.spaces)
         ]
 
     def _implications(self) -> list[list[Dnf]]:
         return [
-            guarded(space, self._guards[cut], self._good(cut), self.teacher.lemmas[cut])
+            [
+                *self._plain[cut],
+                *guarded(space, self._guards[cut], self._good(cut), self.teacher.lemmas[cut]),
+            ]
             for cut, space in enumerate(self.spaces)
         ]
-
-    def _modes(self) -> list[list[Dnf]]:
-        return [modes(space, self._good(cut)) for cut, space in enumerate(self.spaces)]
 
     def _wide(self) -> list[list[Dnf]]:
         return [

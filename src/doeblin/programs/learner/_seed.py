@@ -34,7 +34,7 @@ def chooser(
         scale = rng.choice((5, 40, max(map(abs, constants)) + 5))
     given = dict(first or {})
     # A run in which each input likes one value goes where mixed inputs never come.
-    loyal = rng.choice((0.0, 0.0, 0.5, 0.95))
+    loyal = rng.choice((0.0, 0.0, 0.5, 0.95, 1.0))
     liked: dict[int, int] = {}
 
     def choose(havoc: Havoc) -> int:

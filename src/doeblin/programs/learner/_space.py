@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import permutations, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +13,13 @@ from numpy.typing import NDArray
 
 from ..flow import Cut
 from ..proof import EQ, LE, NE, Atom, Dnf
+from ._facets import equations
 from ._harvest import Suggestions, vector_of
 
 if TYPE_CHECKING:
     from ...formulas._tables import AtomArrays
 
 _MOST_WIDE = 600
-_MOST_EQUATED = 160
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
 
 
@@ -141,15 +140,7 @@ class Space:
 
     def equalities(self, good: NDArray[np.int64]) -> list[Atom]:
         """Equations that all reachable examples satisfy: the null space of the points."""
-        found = []
-        # Any few in their order would be of one run; these are of many.
-        some = np.random.default_rng(0).permutation(good)[:_MOST_EQUATED]
-        for vector, constant in null_space(some[:, self._columns]):
-            full = [0] * self.size
-            for i, c in zip(self._columns, vector, strict=True):
-                full[i] = c
-            found.append(Atom(tuple(full), EQ, constant))
-        return found
+        return [Atom(vector, EQ, c) for vector, c in equations(good, self._columns)]
 
     def unit(self, index: int, sign: int = 1) -> tuple[int, ...]:
         """The direction of a single variable."""
@@ -269,43 +260,3 @@ def _unit(size: int, index: int) -> tuple[int, ...]:
 
 def _combine(u: tuple[int, ...], a: int, v: tuple[int, ...], b: int) -> tuple[int, ...]:
     return tuple(a * x + b * y for x, y in zip(u, v, strict=True))
-
-
-def null_space(points: NDArray[np.int64]) -> list[tuple[tuple[int, ...], int]]:
-    """Integer equations `v·x = c` that hold at every point, by exact elimination."""
-    size = points.shape[1]
-    rows: list[list[Fraction]] = []
-    pivots: list[int] = []
-    for point in points.tolist():
-        row = [Fraction(v) for v in point] + [Fraction(1)]
-        for other, column in zip(rows, pivots, strict=True):
-            if row[column]:
-                factor = row[column]
-                row = [a - factor * b for a, b in zip(row, other, strict=True)]
-        column = next((i for i, v in enumerate(row) if v), None)
-        if column is None:
-            continue
-        row = [v / row[column] for v in row]
-        for k, other in enumerate(rows):
-            if other[column]:
-                factor = other[column]
-                rows[k] = [a - factor * b for a, b in zip(other, row, strict=True)]
-        rows.append(row)
-        pivots.append(column)
-        if len(rows) == size + 1:
-            return []
-    found = []
-    for free in range(size + 1):
-        if free in pivots:
-            continue
-        vector = [Fraction(0)] * (size + 1)
-        vector[free] = Fraction(1)
-        for row, column in zip(rows, pivots, strict=True):
-            vector[column] = -row[free]
-        scale = math.lcm(*(v.denominator for v in vector))
-        whole = [int(v * scale) for v in vector]
-        divisor = math.gcd(*whole) or 1
-        whole = [v // divisor for v in whole]
-        if any(whole[:-1]) and max(map(abs, whole[:-1])) <= 2000 and abs(whole[-1]) < 1 << 40:
-            found.append((tuple(whole[:-1]), -whole[-1]))
-    return found

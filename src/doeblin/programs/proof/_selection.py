@@ -55,8 +55,8 @@ class Selection:
             assumed.append(self._broken[conclusion])
         if self._conditions.check(self._solver, *assumed) != "unsat":
             raise GaveUp("a condition that held does not hold any more")
-        used = {str(flag) for flag in self._solver.unsat_core()}
-        return [number for number, flag in enumerate(self._on) if str(flag) in used]
+        used = {flag.get_id() for flag in self._solver.unsat_core()}
+        return [number for number, flag in enumerate(self._on) if flag.get_id() in used]
 
     def close(self) -> None:
         self._solver.pop()
