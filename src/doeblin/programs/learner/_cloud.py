@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import random
 
-from ..flow import Interpreter, System
+import numpy as np
+
+from ..flow import Graph, Interpreter, Run, System
 from ..proof import Clock
 from ._data import LIMIT
 from ._seed import FailedRun, chooser, visited
@@ -17,6 +19,8 @@ from ._starts import Starts
 _EACH = 12  # states of a run at a cut point
 _MOST = 800
 _BLOCKS = (100, 400, 2500)
+_LARGE = 300  # a constant that short runs do not reach
+_FAR = 5_000_000
 
 
 class Cloud:
@@ -35,32 +39,65 @@ class Cloud:
         self._rng = rng
         self._constants = constants
         self._starts = starts
+        self._blocks = [cut.block for cut in system.cuts]
+        self._seen: list[set[tuple[int, ...]]] = [set() for _ in system.cuts]
         self.points: list[list[tuple[int, ...]]] = [[] for _ in system.cuts]
 
     def grow(self, clock: Clock, seconds: float) -> None:
         """Run for so long; FailedRun is raised when a run violates the property."""
         until = clock.seconds + seconds
-        seen = [set(points) for points in self.points]
-        while clock.seconds < until and min(map(len, seen), default=_MOST) < _MOST:
-            clock.tick()
-            found: list[set[tuple[int, ...]]] = [set() for _ in seen]
-            for cut, point in self._run():
-                found[cut].add(point)
-            for cut, points in enumerate(found):
-                new = [p for p in points - seen[cut] if max(map(abs, p), default=0) < LIMIT]
-                kept = self._rng.sample(sorted(new), min(len(new), _EACH))
-                seen[cut].update(kept)
-                self.points[cut] += kept[: _MOST - len(self.points[cut])]
-
-    def _run(self) -> list[tuple[int, tuple[int, ...]]]:
         rng = self._rng
-        blocks = rng.choice(_BLOCKS)
-        run = self._interpreter.run(
-            chooser(rng, self._constants, first=self._starts.draw(rng)),
-            watch=[cut.block for cut in self._system.cuts],
-            limit=blocks,
-            visit_limit=blocks,
-        )
-        if run.outcome == "failed":
-            raise FailedRun(tuple(value for _, value in run.inputs))
-        return visited(self._interpreter, self._system, run)
+        while clock.seconds < until and min(map(len, self._seen), default=_MOST) < _MOST:
+            clock.tick()
+            blocks = rng.choice(_BLOCKS)
+            run = self._interpreter.run(
+                chooser(rng, self._constants, first=self._starts.draw(rng)),
+                watch=self._blocks,
+                limit=blocks,
+                visit_limit=blocks,
+            )
+            if run.outcome == "failed":
+                raise FailedRun(tuple(value for _, value in run.inputs))
+            self._add(run, _EACH)
+
+    def reach_far(self, graph: Graph, clock: Clock, seconds: float) -> None:
+        """States after thousands and millions of turns, where large constants matter."""
+        if max(map(abs, self._constants), default=0) < _LARGE:
+            return
+        from ..flow._fast import CHOICES, Fast
+
+        fast = Fast(graph)
+        until = clock.seconds + seconds
+        rng = self._rng
+        while clock.seconds < until:
+            choose = chooser(rng, self._constants, first=self._starts.draw(rng, anywhere=0.5))
+            state: dict[str, int] = {}
+            block, step = 0, 100
+            while clock.seconds < until:
+                clock.tick()
+                run = fast.run(
+                    lambda havoc, arrivals, choose=choose: choose(havoc),
+                    limit=rng.randint(1, step),
+                    menu=lambda havoc, choose=choose: [choose(havoc) for _ in range(CHOICES)],
+                    rng=np.random.default_rng(rng.getrandbits(60)),
+                    initial=state,
+                    block=block,
+                )
+                if run.outcome != "cut":
+                    break
+                state, block, step = run.state, run.block, min(2 * step, _FAR)
+                near = self._interpreter.run(
+                    choose, watch=self._blocks, limit=200, initial=state, block=block, visit_limit=4
+                )
+                self._add(near, 4)
+
+    def _add(self, run: Run, most: int) -> None:
+        found: list[set[tuple[int, ...]]] = [set() for _ in self._seen]
+        for cut, point in visited(self._interpreter, self._system, run):
+            if point not in self._seen[cut] and max(map(abs, point), default=0) < LIMIT:
+                found[cut].add(point)
+        for cut, new in enumerate(found):
+            room = 2 * _MOST - len(self.points[cut])
+            kept = self._rng.sample(sorted(new), min(len(new), most, room))
+            self._seen[cut].update(kept)
+            self.points[cut] += kept

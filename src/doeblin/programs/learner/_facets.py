@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Facet = tuple[tuple[int, ...], int]  # a linear form over all variables, and its highest value
 
 _MOST_COLUMNS = 8
-_MOST_POINTS = 800
+_MOST_POINTS = 1000
 _SHOWN = 24  # examples that attain a bound, as far as their rank is looked at
 _LARGEST = 1 << 40
 _PRIME = (1 << 31) - 1  # so large that residues of small rationals are told apart

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
-from ..proof import Atom, Clock, Conditions, Dnf
+from ..proof import Atom, Clock, Conditions, Cube, Dnf
 from ._cloud import Cloud
 from ._data import Data
 from ._deep import DeepRuns
 from ._first import FirstExamples
 from ._harvest import dnf_of, harvest
 from ._houdini import prove
-from ._lemmas import candidates, faces, good_points, guarded, new_formulas, signs
+from ._lemmas import candidates, faces, good_points, guarded, new_formulas, phases, signs
 from ._modes import modes
 from ._news import Asked, Listener, Note, Progress
 from ._seed import chooser, visited
@@ -116,6 +116,8 @@ class Learner:
         yield lemmas("facets", self._faces)
         self._aside()
         self._look_around(0.015)
+        if self.cloud is not None and self.graph is not None:
+            self.cloud.reach_far(self.graph, self.clock, 0.01 * self.clock.limit)
         yield lemmas("more facets", self._faces)
         yield lemmas("modes", self._modes)
         if alone:
@@ -178,13 +180,13 @@ class Learner:
             found.append(dnf)
         return found
 
-    def _find_guards(self) -> list[list[Atom]]:
+    def _find_guards(self) -> list[list[Cube]]:
         """Conditions of the program that split a cut point's states, simplest first."""
         found = []
         for space in self.spaces:
             atoms = dict.fromkeys(atom for atom, _ in space.suggested)
             simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
-            found.append(simple[:24])
+            found.append([(atom,) for atom in simple[:24]])
         return found
 
     def _conjunctions(self, least_weight: float) -> list[list[Dnf]]:
@@ -221,7 +223,12 @@ class Learner:
         return [
             [
                 *self._plain[cut],
-                *guarded(space, self._guards[cut], self._good(cut), self.teacher.lemmas[cut]),
+                *guarded(
+                    space,
+                    [*phases(space), *self._guards[cut]],
+                    self._good(cut),
+                    self.teacher.lemmas[cut],
+                ),
             ]
             for cut, space in enumerate(self.spaces)
         ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, NE, Atom, Dnf
+from ..proof import EQ, LE, NE, Atom, Cube, Dnf
 from ._data import Data
 from ._facets import congruences, facets
 from ._space import Space
@@ -16,6 +16,7 @@ from ._space import Space
 _MOST = 700
 _GUARDS = 8
 _MOST_FACETS = 200
+_MOST_PHASES = 8
 _MOST_COLUMNS = 20  # that enter a congruence
 
 
@@ -106,14 +107,16 @@ def _blind(space: Space) -> list[Dnf]:
 
 
 def _holds(atom: Atom, points: NDArray[np.int64]) -> bool:
+    return bool(_truth(atom, points).all())
+
+
+def _truth(atom: Atom, points: NDArray[np.int64]) -> NDArray[np.bool_]:
     values = points @ np.array(atom.vector, dtype=np.int64)
     if atom.modulus:
         values = values % atom.modulus
     if atom.relation == LE:
-        return bool((values <= atom.constant).all())
-    if atom.relation == EQ:
-        return bool((values == atom.constant).all())
-    return bool((values != atom.constant).all())
+        return values <= atom.constant
+    return (values == atom.constant) == (atom.relation == EQ)
 
 
 def _congruent(space: Space, points: NDArray[np.int64]) -> list[Atom]:
@@ -134,35 +137,33 @@ def _congruent(space: Space, points: NDArray[np.int64]) -> list[Atom]:
 
 def guarded(
     space: Space,
-    guards: list[Atom],
+    guards: Sequence[Cube],
     good: Sequence[tuple[int, ...]],
     known: Sequence[Dnf],
     vectors: list[tuple[int, ...]] | None = None,
 ) -> list[Dnf]:
     """Candidates `guard → atom`, where the examples that satisfy the guard satisfy the atom."""
     have = {dnf[0][0] for dnf in known if len(dnf) == 1 and len(dnf[0]) == 1}
-    seen: set[tuple[bool, ...]] = set()
+    points = np.array(good, dtype=np.int64).reshape(len(good), space.size)
+    seen: set[bytes] = set()
     groups: list[list[Dnf]] = []
     for guard in guards:
-        split = tuple(guard.holds(point) for point in good)
-        negation = tuple((atom,) for atom in guard.negated())
-        if all(split) or not any(split) or split in seen or len(negation) > 3:
+        split = np.logical_and.reduce([_truth(atom, points) for atom in guard])
+        negation = tuple((part,) for atom in guard for part in atom.negated())
+        if split.all() or not split.any() or split.tobytes() in seen or len(negation) > 3:
             continue
-        seen.add(split)
-        inside = [point for point, holds in zip(good, split, strict=True) if holds]
-        outside = [point for point, holds in zip(good, split, strict=True) if not holds]
+        seen.add(split.tobytes())
+        inside, outside = points[split], points[~split]
+        if vectors:
+            atoms = candidates(space, inside.tolist(), vectors=vectors)
+        else:
+            atoms = faces(space, inside.tolist(), widest=3)
         groups.append(
             [
                 (*negation, (atom,))
-                for ((atom,),) in (
-                    candidates(space, inside, vectors=vectors)
-                    if vectors
-                    else faces(space, inside, widest=3)
-                )
-                if atom not in have
-                and atom != guard
+                for ((atom,),) in atoms
                 # Only those that need the guard.
-                and not all(atom.holds(point) for point in outside)
+                if atom not in have and atom not in guard and not _holds(atom, outside)
             ]
         )
         if len(groups) == _GUARDS:
@@ -171,13 +172,27 @@ def guarded(
     return mixed[: 2 * _MOST if vectors else _MOST]
 
 
-def signs(space: Space) -> list[Atom]:
+def signs(space: Space) -> list[Cube]:
     """Comparisons of single variables with zero."""
-    found = []
+    found: list[Cube] = []
     for i in space.relevant[:6]:
-        unit = tuple(int(k == i) for k in range(space.size))
-        flipped = tuple(-c for c in unit)
-        found += [Atom(flipped, LE, -1), Atom(unit, LE, 0), Atom(flipped, LE, 0)]
+        up, down = space.unit(i), space.unit(i, -1)
+        found += [(Atom(down, LE, -1),), (Atom(up, LE, 0),), (Atom(down, LE, 0),)]
+    return found
+
+
+def phases(space: Space) -> list[Cube]:
+    """From one constant that the program compares a variable with to the next, ends included."""
+    compared: dict[int, set[int]] = {}
+    for atom, _ in space.suggested:
+        used = [i for i, c in enumerate(atom.vector) if c]
+        if len(used) == 1 and atom.vector[used[0]] == 1 and atom.relation == LE:
+            compared.setdefault(used[0], set()).update((atom.constant, atom.constant + 1))
+    found: list[Cube] = []
+    for i, bounds in compared.items():
+        ends = [c for c in space.primary if c in bounds]
+        for low, high in pairwise(ends[:_MOST_PHASES]):
+            found.append((Atom(space.unit(i, -1), LE, -low), Atom(space.unit(i), LE, high)))
     return found
 
 
