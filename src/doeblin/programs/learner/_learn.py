@@ -215,7 +215,10 @@ class Learner:
 
     def _modes(self) -> list[list[Dnf]]:
         return [
-            [*self._plain[cut], *modes(space, self._good(cut))]
+            [
+                *self._plain[cut],
+                *modes(space, self._good(cut), self.teacher.lemmas[cut], space.cut.ranges),
+            ]
             for cut, space in enumerate(self.spaces)
         ]
 

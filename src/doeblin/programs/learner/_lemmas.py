@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise, zip_longest
 
@@ -44,7 +45,7 @@ def candidates(
     for atom in space.equalities(points):
         found[atom] = None
     for atom, _ in space.suggested:
-        if _holds(atom, points):
+        if holds(atom, points):
             found[atom] = None
     wide = vectors is not None
     if vectors is None:
@@ -85,7 +86,7 @@ def faces(space: Space, good: Sequence[tuple[int, ...]], *, widest: int = 5) -> 
             stated = [c for c in space.primary if c >= bound]
             for c in (bound, *sorted(above)[:1], *stated[:2]):
                 found[Atom(space.unit(i, sign), LE, c)] = None
-    found |= dict.fromkeys(atom for atom, _ in space.suggested if _holds(atom, points))
+    found |= dict.fromkeys(atom for atom, _ in space.suggested if holds(atom, points))
     for vector, bound in facets(points, space.relevant, space.scales, widest, most=_MOST_FACETS):
         found[Atom(vector, LE, bound)] = None
     if widest > 3 or space.moduli:
@@ -106,7 +107,8 @@ def _blind(space: Space) -> list[Dnf]:
     return [((atom,),) for atom in list(found)[:_MOST]]
 
 
-def _holds(atom: Atom, points: NDArray[np.int64]) -> bool:
+def holds(atom: Atom, points: NDArray[np.int64]) -> bool:
+    """Is the atom true at all points?"""
     return bool(_truth(atom, points).all())
 
 
@@ -163,7 +165,7 @@ def guarded(
                 (*negation, (atom,))
                 for ((atom,),) in atoms
                 # Only those that need the guard.
-                if atom not in have and atom not in guard and not _holds(atom, outside)
+                if atom not in have and atom not in guard and not holds(atom, outside)
             ]
         )
         if len(groups) == _GUARDS:
@@ -201,11 +203,11 @@ Ranges = Sequence[tuple[int | None, int | None]]
 
 def new_formulas(formulas: Sequence[Dnf], known: Sequence[Dnf], ranges: Ranges) -> list[Dnf]:
     """Those that neither are known nor follow from the known bounds on single variables."""
-    have, box = set(known), _Box(ranges, known)
+    have, box = set(known), Box(ranges, known)
     return [dnf for dnf in dict.fromkeys(formulas) if dnf not in have and not box.implies(dnf)]
 
 
-class _Box:
+class Box:
     """Bounds on single variables that are known to hold, and what follows from them alone."""
 
     def __init__(self, ranges: Ranges, known: Sequence[Dnf]):
@@ -230,6 +232,11 @@ class _Box:
             ends[sign] = min(atom.constant, ends.get(sign, atom.constant))
         if atom.relation == EQ:
             ends[-sign] = min(-atom.constant, ends.get(-sign, -atom.constant))
+
+    def width(self, i: int) -> float:
+        """How many values a variable can have."""
+        ends = self._ends[i]
+        return ends[1] + ends[-1] + 1 if len(ends) == 2 else math.inf
 
     def implies(self, dnf: Dnf) -> bool:
         """Does a disjunct of the formula hold everywhere in the box? (Bounds only.)"""

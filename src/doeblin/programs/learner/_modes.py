@@ -1,15 +1,17 @@
-"""Lemmas about modes: variables that hold one of a few constants of the program.
+"""Lemmas about modes: variables that hold one of a few values.
 
 State machines, flags and locks are proved by which modes occur together, and by what holds of the
-other variables in each mode.
+other variables in each mode; so are steps of a size that is one of a few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..proof import EQ, NE, Atom, Dnf
-from ._lemmas import faces
+from ._lemmas import Box, Ranges, faces, holds
 from ._space import Space
 
 _VALUES = 16
@@ -17,33 +19,46 @@ _MOST = 1200
 _EACH = 60
 
 
-def modes(space: Space, good: Sequence[tuple[int, ...]]) -> list[Dnf]:
-    """Candidates: values that never occur together, and what is true in one mode only."""
+def modes(
+    space: Space, good: Sequence[tuple[int, ...]], known: Sequence[Dnf], ranges: Ranges
+) -> list[Dnf]:
+    """Candidates: values that never occur together, and what is true in one mode only.
+
+    Modes are variables whose values are constants of the program, or known to lie close together.
+    """
     values = {i: sorted({point[i] for point in good}) for i in space.relevant}
-    known = set(space.primary)
+    constants, box = set(space.primary), Box(ranges, known)
     found = [
-        i for i, seen in values.items() if 2 <= len(seen) <= _VALUES and known.issuperset(seen)
+        i
+        for i, seen in values.items()
+        if 2 <= len(seen) <= _VALUES and (constants.issuperset(seen) or box.width(i) <= _VALUES)
     ]
     if not found or len(good) < 4:
         return []
+    points = np.array(good, dtype=np.int64)
     wanted: list[Dnf] = [
-        tuple((Atom(_unit(space, i), EQ, value),) for value in values[i]) for i in found
+        tuple((Atom(space.unit(i), EQ, value),) for value in values[i]) for i in found
     ]
     for i in found:
         for value in values[i]:
-            inside = [point for point in good if point[i] == value]
-            atoms = faces(space, inside, widest=2)
-            outside = [point for point in good if point[i] != value]
-            never = (Atom(_unit(space, i), NE, value),)
+            here = points[:, i] == value
+            inside, outside = points[here], points[~here]
+            atoms = [atom for ((atom,),) in faces(space, inside.tolist(), widest=2)]
+            if 2 <= value <= _VALUES and not constants.issuperset(values[i]):
+                # A size: what moves in steps of it keeps its remainder.
+                rests = [(j, int(inside[0, j]) % value) for j in space.relevant]
+                steps = (Atom(space.unit(j), EQ, rest, value) for j, rest in rests)
+                atoms += [atom for atom in steps if holds(atom, inside)]
+            never = (Atom(space.unit(i), NE, value),)
             special = [
                 (never, (atom,))
-                for ((atom,),) in atoms
-                if not atom.vector[i] and not all(atom.holds(point) for point in outside)
+                for atom in atoms
+                if not atom.vector[i] and not holds(atom, outside)
             ]
             wanted += special[:_EACH]
     together = {(i, j, p[i], p[j]) for p in good for i in found for j in found if i < j}
     apart = [
-        ((Atom(_unit(space, i), NE, a),), (Atom(_unit(space, j), NE, b),))
+        ((Atom(space.unit(i), NE, a),), (Atom(space.unit(j), NE, b),))
         for i in found
         for j in found
         if i < j
@@ -52,7 +67,3 @@ def modes(space: Space, good: Sequence[tuple[int, ...]]) -> list[Dnf]:
         if (i, j, a, b) not in together
     ]
     return [*wanted, *apart][:_MOST]
-
-
-def _unit(space: Space, i: int) -> tuple[int, ...]:
-    return tuple(int(k == i) for k in range(space.size))
