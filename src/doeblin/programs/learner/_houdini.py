@@ -17,6 +17,8 @@ from ._data import LIMIT
 
 _FEW = 60
 _SECONDS = 1.0  # a question; most take a hundredth of that
+_SECONDS_LATE = 0.2  # once this share of the whole time is spent here
+_SHARE = 0.15
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]
 
@@ -36,7 +38,12 @@ def prove(
     open_: dict[int, Selection] = {}
     todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
     patience = conditions.query_seconds
-    conditions.query_seconds = min(patience, _SECONDS)
+    late = conditions.clock.seconds + _SHARE * conditions.clock.limit
+
+    def hurry() -> None:
+        slow = conditions.clock.seconds > late
+        conditions.query_seconds = min(patience, _SECONDS_LATE if slow else _SECONDS)
+
     try:
         while todo:
             index = todo.pop(0)
@@ -52,7 +59,7 @@ def prove(
                     wanted[source] if source is not None else [],
                     wanted[target],
                 )
-            changed = _drop(open_[index], source, target, left, follow)
+            changed = _drop(open_[index], source, target, left, follow, hurry)
             todo += [
                 i for i in steps if system.clauses[i].source in changed and i not in (index, *todo)
             ]
@@ -66,13 +73,19 @@ def prove(
 
 
 def _drop(
-    selection: Selection, source: int | None, target: int, left: list[_Left], follow: Follow
+    selection: Selection,
+    source: int | None,
+    target: int,
+    left: list[_Left],
+    follow: Follow,
+    hurry: Callable[[], None],
 ) -> set[int]:
     """Switch off the conclusions that the clause does not preserve; the cuts that lost some."""
     changed: set[int] = set()
     conclusions = left[target].on
     while any(conclusions):
         premises = left[source].on if source is not None else []
+        hurry()
         try:
             model = selection.violation(premises, conclusions)
         except GaveUp:
