@@ -9,7 +9,7 @@ looked at by the ten thousand, and only a few of them are worth asking the solve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations, product
 
@@ -33,9 +33,10 @@ def facets(
     widest: int = 5,
     *,
     most: int,
+    tick: Callable[[], None] = lambda: None,
 ) -> list[Facet]:
     """Facets over two to `widest` of the columns, with coefficients 1 and `scales`, simplest
-    first."""
+    first. `tick` is called often and may raise to stop the work."""
     points = np.unique(points, axis=0)
     points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
     # In any order but the sorted one, so that the first few of a face are all over it.
@@ -45,9 +46,12 @@ def facets(
     chosen = _independent(points, columns)
     found: list[tuple[float, Facet]] = []
     size = points.shape[1]
+    # Where there are many columns, there is time for few coefficients only.
+    few = scales if len(chosen) <= 6 else scales[:3]
     for count in range(2, min(widest, len(chosen)) + 1):
-        forms = _forms(count, tuple(scales) if len(chosen) <= 6 or count < 4 else ())
+        forms = _forms(count, tuple(few if count < 4 or len(chosen) <= 6 else ()))
         for support in combinations(chosen, count):
+            tick()
             for row, bound in _attained(points[:, support].astype(np.float64), forms):
                 vector = [0] * size
                 for i, c in zip(support, forms[row].tolist(), strict=True):
@@ -67,7 +71,9 @@ def _independent(points: NDArray[np.int64], columns: Sequence[int]) -> list[int]
         same = (column - sign * points[:, j] for j in kept for sign in (1, -1))
         if (column != column[0]).any() and not any((d == d[0]).all() for d in same):
             kept.append(i)
-    return sorted(kept[:_MOST_COLUMNS])
+            if len(kept) == _MOST_COLUMNS:
+                break
+    return sorted(kept)
 
 
 @cache

@@ -16,7 +16,7 @@ from ._first import FirstExamples
 from ._harvest import dnf_of, harvest
 from ._houdini import prove
 from ._lemmas import candidates, faces, good_points, guarded, new_formulas, phases, signs
-from ._modes import modes
+from ._modes import modes, sizes
 from ._news import Asked, Listener, Note, Progress
 from ._seed import chooser, visited
 from ._space import Space
@@ -123,6 +123,7 @@ class Learner:
         if alone:
             yield lambda: self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
         yield lemmas("implications", self._implications)
+        yield lemmas("sizes of steps", self._sizes)
         self._aside()
         yield lemmas("bounds", lambda: self._conjunctions(0.0))
         self._aside()
@@ -207,7 +208,8 @@ class Learner:
     def _faces(self) -> list[list[Dnf]]:
         hints = self.hints or [[] for _ in self.spaces]
         self._plain = [
-            [*hints[cut], *faces(space, self._good(cut))] for cut, space in enumerate(self.spaces)
+            [*hints[cut], *faces(space, self._good(cut), self.clock.tick)]
+            for cut, space in enumerate(self.spaces)
         ]
         return self._plain
 
@@ -215,12 +217,16 @@ class Learner:
 
     def _modes(self) -> list[list[Dnf]]:
         return [
-            [
-                *self._plain[cut],
-                *modes(space, self._good(cut), self.teacher.lemmas[cut], space.cut.ranges),
-            ]
+            [*self._plain[cut], *modes(space, self._good(cut), self.clock.tick)]
             for cut, space in enumerate(self.spaces)
         ]
+
+    def _sizes(self) -> list[list[Dnf]]:
+        found = [
+            sizes(space, self._good(cut), self.teacher.lemmas[cut], space.cut.ranges)
+            for cut, space in enumerate(self.spaces)
+        ]
+        return [[*plain, *new] for plain, new in zip(self._plain, found, strict=True)]
 
     def _implications(self) -> list[list[Dnf]]:
         return [
@@ -231,6 +237,7 @@ class Learner:
                     [*phases(space), *self._guards[cut]],
                     self._good(cut),
                     self.teacher.lemmas[cut],
+                    self.clock.tick,
                 ),
             ]
             for cut, space in enumerate(self.spaces)
@@ -249,7 +256,7 @@ class Learner:
             known = self.teacher.lemmas[cut]
             guards = [*signs(space), *self._guards[cut]]
             vectors = space.wide_vectors(known)[:160]
-            found.append(guarded(space, guards, self._good(cut), known, vectors))
+            found.append(guarded(space, guards, self._good(cut), known, self.clock.tick, vectors))
         return found
 
     def _good(self, cut: int) -> list[tuple[int, ...]]:

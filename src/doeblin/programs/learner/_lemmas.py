@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 import numpy as np
@@ -69,7 +69,13 @@ def candidates(
     return [((atom,),) for atom in list(found)[: 2 * _MOST]]
 
 
-def faces(space: Space, good: Sequence[tuple[int, ...]], *, widest: int = 5) -> list[Dnf]:
+def faces(
+    space: Space,
+    good: Sequence[tuple[int, ...]],
+    tick: Callable[[], None],
+    *,
+    widest: int = 5,
+) -> list[Dnf]:
     """The same for what says something new only: equations, bounds on single variables, facets,
     and what the program itself compares. Far fewer, so that many loops can be proved at once."""
     if not space.size or not good:
@@ -87,7 +93,9 @@ def faces(space: Space, good: Sequence[tuple[int, ...]], *, widest: int = 5) -> 
             for c in (bound, *sorted(above)[:1], *stated[:2]):
                 found[Atom(space.unit(i, sign), LE, c)] = None
     found |= dict.fromkeys(atom for atom, _ in space.suggested if holds(atom, points))
-    for vector, bound in facets(points, space.relevant, space.scales, widest, most=_MOST_FACETS):
+    for vector, bound in facets(
+        points, space.relevant, space.scales, widest, most=_MOST_FACETS, tick=tick
+    ):
         found[Atom(vector, LE, bound)] = None
     if widest > 3 or space.moduli:
         found |= dict.fromkeys(_congruent(space, points))
@@ -142,6 +150,7 @@ def guarded(
     guards: Sequence[Cube],
     good: Sequence[tuple[int, ...]],
     known: Sequence[Dnf],
+    tick: Callable[[], None],
     vectors: list[tuple[int, ...]] | None = None,
 ) -> list[Dnf]:
     """Candidates `guard → atom`, where the examples that satisfy the guard satisfy the atom."""
@@ -159,7 +168,7 @@ def guarded(
         if vectors:
             atoms = candidates(space, inside.tolist(), vectors=vectors)
         else:
-            atoms = faces(space, inside.tolist(), widest=3)
+            atoms = faces(space, inside.tolist(), tick, widest=3)
         groups.append(
             [
                 (*negation, (atom,))

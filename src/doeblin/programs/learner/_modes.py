@@ -6,7 +6,7 @@ other variables in each mode; so are steps of a size that is one of a few.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,19 +19,15 @@ _MOST = 1200
 _EACH = 60
 
 
-def modes(
-    space: Space, good: Sequence[tuple[int, ...]], known: Sequence[Dnf], ranges: Ranges
-) -> list[Dnf]:
+def modes(space: Space, good: Sequence[tuple[int, ...]], tick: Callable[[], None]) -> list[Dnf]:
     """Candidates: values that never occur together, and what is true in one mode only.
 
-    Modes are variables whose values are constants of the program, or known to lie close together.
+    Modes are variables whose values are constants of the program.
     """
     values = {i: sorted({point[i] for point in good}) for i in space.relevant}
-    constants, box = set(space.primary), Box(ranges, known)
+    known = set(space.primary)
     found = [
-        i
-        for i, seen in values.items()
-        if 2 <= len(seen) <= _VALUES and (constants.issuperset(seen) or box.width(i) <= _VALUES)
+        i for i, seen in values.items() if 2 <= len(seen) <= _VALUES and known.issuperset(seen)
     ]
     if not found or len(good) < 4:
         return []
@@ -43,12 +39,7 @@ def modes(
         for value in values[i]:
             here = points[:, i] == value
             inside, outside = points[here], points[~here]
-            atoms = [atom for ((atom,),) in faces(space, inside.tolist(), widest=2)]
-            if 2 <= value <= _VALUES and not constants.issuperset(values[i]):
-                # A size: what moves in steps of it keeps its remainder.
-                rests = [(j, int(inside[0, j]) % value) for j in space.relevant]
-                steps = (Atom(space.unit(j), EQ, rest, value) for j, rest in rests)
-                atoms += [atom for atom in steps if holds(atom, inside)]
+            atoms = [atom for ((atom,),) in faces(space, inside.tolist(), tick, widest=2)]
             never = (Atom(space.unit(i), NE, value),)
             special = [
                 (never, (atom,))
@@ -67,3 +58,24 @@ def modes(
         if (i, j, a, b) not in together
     ]
     return [*wanted, *apart][:_MOST]
+
+
+def sizes(
+    space: Space, good: Sequence[tuple[int, ...]], known: Sequence[Dnf], ranges: Ranges
+) -> list[Dnf]:
+    """Candidates: for a variable with few possible values, the remainders modulo each of them.
+    What moves in steps of a variable's size keeps them."""
+    box = Box(ranges, known)
+    points = np.array(good, dtype=np.int64).reshape(len(good), space.size)
+    found: list[Dnf] = []
+    for i in space.relevant:
+        if box.width(i) > _VALUES:
+            continue
+        for value in np.unique(points[:, i]).tolist():
+            inside = points[points[:, i] == value]
+            never = (Atom(space.unit(i), NE, value),)
+            for j in space.relevant if value >= 2 else ():
+                atom = Atom(space.unit(j), EQ, int(inside[0, j]) % value, value)
+                if j != i and (inside[:, j] != inside[0, j]).any() and holds(atom, inside):
+                    found.append((never, (atom,)))
+    return found
