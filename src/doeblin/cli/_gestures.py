@@ -115,7 +115,8 @@ def generate(
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file."
 )
 @click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--neural", is_flag=True, help="Add small networks to u and to the word's factors.")
+@click.option("--neural", is_flag=True, help="Add small networks to the word-level factors.")
+@click.option("--neural-restart", is_flag=True, help="Add a small network to u.")
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -132,6 +133,7 @@ def train(
     out: Path,
     passes: int,
     neural: bool,
+    neural_restart: bool,
     checkpoint: Path | None,
     layout: Path | None,
     lexicon: Path | None,
@@ -145,8 +147,9 @@ def train(
     Interrupted, it goes on where it was when the same command is given again.
 
     \b
-    Example:
+    Examples:
       doeblin gestures train swipes.jsonl.gz --out model.safetensors
+      doeblin gestures train swipes.jsonl.gz --neural --out neural.safetensors
     """
     import time
 
@@ -164,8 +167,9 @@ def train(
             layout=keys,
             plan=plan,
             neural=neural,
+            neural_restart=neural_restart,
             progress=lambda progress: advance(
-                1, f"log-likelihood {progress.log_likelihood:.3f}", progress.step
+                1, f"log-likelihood {progress.log_likelihood:.3f}", progress.step, progress.steps
             ),
             checkpoint=checkpoint or Path(f"{out}.checkpoint"),
         )
@@ -335,13 +339,15 @@ class _bar:
             self._task = self._progress.add_task(self._label, total=self._total)
         return self._advance
 
-    def _advance(self, amount: int, text: str = "", at: int | None = None) -> None:
+    def _advance(
+        self, amount: int, text: str = "", at: int | None = None, total: int | None = None
+    ) -> None:
         if self._progress is not None:
             label = f"{self._label} {text}".strip()
             if at is None:
                 self._progress.update(self._task, advance=amount, description=label)
             else:
-                self._progress.update(self._task, completed=at, description=label)
+                self._progress.update(self._task, completed=at, total=total, description=label)
 
     def __exit__(self, *error: object) -> None:
         if self._progress is not None:

@@ -52,17 +52,16 @@ def frame_labels(keys, alignment, num_keys):
             yield kind, (keys[j],)
 
 
+def alignment_mass(keys, alignment, potentials):
+    """The product of the potentials that an alignment uses."""
+    labels = frame_labels(keys, alignment, len(potentials["hit"]))
+    return np.prod([potentials[kind][(*index, i)] for i, (kind, index) in enumerate(labels)])
+
+
 def mass(keys, potentials, count):
     """m(word): the sum over alignments."""
-    num_keys = len(potentials["hit"])
     return sum(
-        np.prod(
-            [
-                potentials[kind][(*index, i)]
-                for i, (kind, index) in enumerate(frame_labels(keys, alignment, num_keys))
-            ]
-        )
-        for alignment in alignments(len(keys), count)
+        alignment_mass(keys, alignment, potentials) for alignment in alignments(len(keys), count)
     )
 
 
@@ -72,7 +71,7 @@ def counts(keys, potentials, count):
     totals = {kind: np.zeros_like(values) for kind, values in potentials.items()}
     for alignment in alignments(len(keys), count):
         labels = list(frame_labels(keys, alignment, num_keys))
-        weight = np.prod([potentials[kind][(*index, i)] for i, (kind, index) in enumerate(labels)])
+        weight = alignment_mass(keys, alignment, potentials)
         for i, (kind, index) in enumerate(labels):
             totals[kind][(*index, i)] += weight
     return totals

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from doeblin.gestures.decoder._lattice import follow, look_ahead, walk, walk_back
+from doeblin.gestures.decoder._lattice import align, follow, look_ahead, walk, walk_back
 from doeblin.gestures.decoder._letters import Letters
 from doeblin.gestures.decoder._trie import Trie, merged_keys
 
@@ -76,6 +76,19 @@ def test_masses_are_sums_over_alignments(trie, potentials):
                 np.empty((len(keys) + 1, COUNT)), np.empty((len(keys) + 1, COUNT + 1)),
             )  # fmt: skip
             assert alone == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_best_alignment_is_that_of_enumeration(potentials):
+    for word in brute.LEXICON.words:
+        keys = merged_keys(brute.LAYOUT, word)
+        every = list(brute.alignments(len(keys), COUNT))
+        masses = [brute.alignment_mass(keys, alignment, potentials) for alignment in every]
+        best = every[int(np.argmax(masses))]
+        hits = np.full(len(keys) + 1, -1)
+        found = align(keys, *potentials.values(), COUNT, hits)
+        assert found == pytest.approx(max(masses), rel=1e-12)
+        # What is beyond the word's letters is left alone.
+        assert hits.tolist() == [i for i, (kind, _) in enumerate(best) if kind == "hit"] + [-1]
 
 
 def test_marginals_over_the_lexicon_are_those_of_enumeration(trie, potentials):

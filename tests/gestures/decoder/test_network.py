@@ -7,21 +7,34 @@ import pytest
 
 from doeblin import InputError
 from doeblin.gestures.data import Generator
-from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
-from doeblin.gestures.decoder._network import Network
-from doeblin.gestures.decoder._neural import (
-    exported,
-    fit_word_network,
-    make_network,
-    outputs,
-    train_network,
+from doeblin.gestures.decoder import (
+    Decoder,
+    Likelihood,
+    Model,
+    Plan,
+    Settings,
+    _neural_words,
+    train,
 )
+from doeblin.gestures.decoder._decoder import letter_sums
+from doeblin.gestures.decoder._network import Network
+from doeblin.gestures.decoder._neural import exported, make_network, outputs, train_network
+from doeblin.gestures.decoder._neural_words import Strokes, fit_networks
+from doeblin.gestures.decoder._packed import pack
 from doeblin.gestures.decoder._rows import NUM_INPUTS
+from doeblin.gestures.decoder._strokes import NUM_STROKE_INPUTS
 from doeblin.gestures.decoder._weights import initial_weights
 
 from . import brute
 
 EXACT = Settings(rate=15, least_frames=5, most_frames=5, prune=0.0, prune_deep=0.0)
+
+
+@pytest.fixture
+def small_networks(monkeypatch):
+    """A's networks as they are, but narrow: quick on few data."""
+    monkeypatch.setattr(_neural_words, "_STROKE_WIDTH", 24)
+    monkeypatch.setattr(_neural_words, "_BUCKET", 4096)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +65,17 @@ def test_numpy_and_jax_agree_on_the_network():
     np.testing.assert_allclose(
         outputs(network, inputs), exported(network)(inputs), rtol=1e-4, atol=1e-4
     )
+
+
+def test_weights_that_have_faded_away_are_left_out():
+    """They would make decoding several times slower."""
+    import equinox as eqx
+
+    network = make_network(0, width=4, depth=1)
+    faded = np.where(np.eye(4, NUM_INPUTS) > 0, 1e-39, 0.5).astype(np.float32)
+    network = eqx.tree_at(lambda net: net.layers[0].weight, network, faded)
+    weight, _ = exported(network).layers[0]
+    np.testing.assert_array_equal(weight, np.where(np.eye(4, NUM_INPUTS) > 0, 0.0, 0.5))
 
 
 def test_the_gradient_by_the_networks_outputs(likelihood):
@@ -109,31 +133,154 @@ def test_models_with_networks_decode_and_survive_a_file(tmp_path):
         Network((layers[0], layers[0]))
 
 
-def test_the_words_network_is_that_of_its_likelihood():
-    """Scores that no linear factor can give are found, from features on any scale."""
+def test_models_with_networks_of_strokes_decode_and_survive_a_file(tmp_path):
+    rng = np.random.default_rng(7)
+    plain = Model.untrained(brute.LAYOUT, EXACT)
+    sizes = (NUM_STROKE_INPUTS, 6, 3)
+    strokes = random_network(rng, sizes, 0.2)
+    words = random_network(rng, (len(plain.factors) + 3, 5, 1), 0.2)
+    model = dataclasses.replace(plain, word_network=words, stroke_network=strokes)
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    again = Model.load(path)
+    assert again.stroke_network.rectified and again.word_network.rectified
+    maker = Generator(brute.LAYOUT)
+    gestures = [maker.gesture(word, rng) for word in ("face", "abe", "ad")]
+    decoder = Decoder(model, brute.LEXICON)
+    found = decoder.candidates(gestures)
+    # A by hand: factors, the first sum, and what the network of words makes of it all.
+    packed = pack(gestures, brute.LAYOUT)
+    rows, owners = decoder.stroke_rows(packed, found.ids, found.hits)
+    for at in range(found.ids.size):
+        row, k = divmod(at, found.ids.shape[1])
+        said = by_hand(strokes, rows[owners == at]).sum(axis=0)
+        np.testing.assert_allclose(found.strokes[row, k], said, atol=1e-4)
+    inputs = np.concatenate([found.features, found.strokes], axis=-1)
+    scores = found.features @ model.word_weights + found.strokes[..., 0]
+    scores += by_hand(words, inputs)[..., 0]
+    scores = np.where(found.ids >= 0, scores, -np.inf)
+    expected = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    np.testing.assert_allclose(decoder.log_full(found), expected, atol=1e-9)
+    for one, other in zip(
+        decoder.decode(gestures), Decoder(again, brute.LEXICON).decode(gestures), strict=True
+    ):
+        assert [guess.word for guess in one] == [guess.word for guess in other]
+        assert one[0].probability == pytest.approx(other[0].probability, abs=1e-4)
+    with pytest.raises(InputError, match="where 20 and 1"):
+        dataclasses.replace(model, word_network=random_network(rng, (17, 1), 0.1))
+    with pytest.raises(InputError, match=f"where {NUM_STROKE_INPUTS} and 3"):
+        dataclasses.replace(model, stroke_network=random_network(rng, (9, 3), 0.1))
+
+
+def test_networks_see_the_factors_that_they_were_trained_with():
+    rng = np.random.default_rng(9)
+    plain = Model.untrained(brute.LAYOUT, EXACT)
+    names = (*plain.factors, "own")
+    model = dataclasses.replace(
+        plain,
+        factors=names,
+        word_weights=np.append(plain.word_weights, 0.5),
+        word_network=random_network(rng, (len(names), 4, 1), 0.3),
+    )
+    own = {"own": lambda gesture, words: [len(word) / 3 for word in words]}
+    other = {"other": lambda gesture, words: [0.0 for _ in words]}
+    gesture = Generator(brute.LAYOUT).gesture("fade", rng)
+    laws = []
+    for factors in (own, own | other, other | own):
+        decoder = Decoder(model, brute.LEXICON, factors=factors)
+        laws.append(decoder.log_full(decoder.candidates([gesture])))
+    np.testing.assert_allclose(laws[1], laws[0])
+    np.testing.assert_allclose(laws[2], laws[0])
+
+
+def random_network(rng, sizes, spread):
+    shapes = zip(sizes[1:], sizes[:-1], strict=True)
+    return Network(
+        tuple((spread * rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes),
+        rectified=True,
+    )
+
+
+def by_hand(network, inputs):
+    values = inputs.astype(float)
+    for weight, bias in network.layers[:-1]:
+        values = np.maximum(np.einsum("oi,...i->...o", weight, values) + bias, 0)
+    weight, bias = network.layers[-1]
+    return np.einsum("oi,...i->...o", weight, values) + bias
+
+
+def test_a_network_is_computed_in_the_precision_of_its_inputs():
+    rng = np.random.default_rng(8)
+    for rectified in (False, True):
+        network = dataclasses.replace(random_network(rng, (5, 7, 2), 0.5), rectified=rectified)
+        inputs = rng.normal(size=(9, 5))
+        exact, single = network(inputs), network(inputs.astype(np.float32))
+        assert exact.dtype == np.float64 and single.dtype == np.float32
+        np.testing.assert_allclose(single, exact, atol=1e-5)
+
+
+def test_sums_over_letters_skip_candidates_that_are_not_there():
+    network = Network(((np.ones((1, 2)), np.zeros(1)),))
+    rows = np.array([[1.0, 2.0], [3.0, 0.0], [0.5, 0.5]])
+    sums = letter_sums(network, rows, np.array([0, 0, 4]), (2, 3))
+    np.testing.assert_array_equal(sums[..., 0], [[6, 0, 0], [0, 1, 0]])
+    none = letter_sums(network, rows[:0], np.zeros(0, np.int64), (2, 3))
+    np.testing.assert_array_equal(none, np.zeros((2, 3, 1)))
+
+
+def test_rows_of_a_batch_are_those_of_its_gestures(small_networks):
+    starts = np.array([0, 3, 3, 8])
+    rows = np.repeat(np.arange(8.0)[:, None], NUM_STROKE_INPUTS, axis=1)
+    strokes = Strokes(rows, np.array([0, 0, 2, 0, 1, 1, 3, 3]), starts)
+    chosen, owners = strokes.chosen(np.array([2, 1, 0]), 4)
+    assert len(chosen) == 4096
+    np.testing.assert_array_equal(chosen[:8, 0], [3, 4, 5, 6, 7, 0, 1, 2])
+    np.testing.assert_array_equal(owners[:8], [0, 1, 1, 3, 3, 8, 8, 10])
+    assert (owners[8:] == 12).all() and (chosen[8:] == 0).all()
+
+
+def test_networks_of_words_are_those_of_their_likelihood(small_networks):
+    """Scores that no linear factor can give are found, in factors on any scale and in strokes."""
     rng = np.random.default_rng(4)
-    features = rng.normal(size=(6000, 5, 2)) * [3.0, 0.1] + [1.0, -2.0]
+    count, keep = 6000, 5
+    features = rng.normal(size=(count, keep, 2)) * [3.0, 0.1] + [1.0, -2.0]
     first, second = (features - [1.0, -2.0]).transpose(2, 0, 1) / np.array([[[3.0]], [[0.1]]])
-    truth = 2.0 * np.abs(first) + second
+    # Words of one to three letters, which count by the product of two numbers of their rows.
+    sizes = rng.integers(1, 4, size=(count, keep))
+    candidates = np.repeat(np.tile(np.arange(keep), count), sizes.ravel())
+    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=1))])
+    rows = np.zeros((len(candidates), NUM_STROKE_INPUTS), np.float16)
+    rows[:, 3:5] = rng.normal(size=(len(candidates), 2))
+    words = np.repeat(np.arange(count * keep), sizes.ravel())
+    letters = np.bincount(words, np.prod(rows[:, 3:5].astype(float), axis=1), count * keep)
+    truth = 2.0 * np.abs(first) + second + letters.reshape(count, keep)
     gold = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
-    valid, u = np.ones((6000, 5), bool), np.full((6000, 5), 0.2)
-    weights = np.array([0.0, 10.0])
-    network = fit_word_network(features, valid, u, gold, weights, 0.02, 0)
+    valid, u = np.ones((count, keep), bool), np.full((count, keep), 0.2)
+    weights, steps = np.array([0.0, 10.0]), []
+    by_word, by_stroke = fit_networks(
+        features, valid, u, gold, Strokes(rows, candidates, starts), weights, 0.02, 0,
+        lambda *told: steps.append(told),
+    )  # fmt: skip
+    assert [step for step, _, _ in steps] == list(range(1, steps[0][1] + 1))
 
     def log_likelihood(scores):
         full = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-        return np.log(0.02 * 0.2 + 0.98 * full[np.arange(6000), gold]).mean()
+        return np.log(0.02 * 0.2 + 0.98 * full[np.arange(count), gold]).mean()
 
+    sums = letter_sums(by_stroke, rows.astype(float), words, (count, keep))
+    inputs = np.concatenate([features, sums], axis=-1)
+    found = features @ weights + sums[..., 0] + by_word(inputs)[..., 0]
     linear, best = log_likelihood(features @ weights), log_likelihood(truth)
-    found = log_likelihood(features @ weights + network(features)[..., 0])
-    assert linear < best - 0.2 and found > best - 0.02
+    assert linear < best - 0.3 and log_likelihood(found) > best - 0.06
+    assert steps[-1][2] > steps[0][2]
 
 
-def test_an_interrupted_neural_training_ends_where_another_does(tmp_path):
+def test_an_interrupted_neural_training_ends_where_another_does(tmp_path, small_networks):
     rng = np.random.default_rng(5)
     maker = Generator(brute.LAYOUT)
     made = [maker.gesture(word, rng) for word in brute.LEXICON.words for _ in range(40)]
     plan, options = Plan(passes=1, batch=32), {"settings": EXACT, "neural": True}
+    options["neural_restart"] = True
     whole = train(made, brute.LEXICON, layout=brute.LAYOUT, plan=plan, **options)
     each = len(made) // 32
     calls = []
@@ -156,7 +303,8 @@ def test_an_interrupted_neural_training_ends_where_another_does(tmp_path):
     )  # fmt: skip
     assert calls[0] == 4 and not list(tmp_path.iterdir())
     np.testing.assert_array_equal(again.weights, whole.weights)
-    for one, other in ((again.network, whole.network), (again.word_network, whole.word_network)):
+    for name in ("network", "word_network", "stroke_network"):
+        one, other = getattr(again, name), getattr(whole, name)
         for (weight, bias), (same_weight, same_bias) in zip(one.layers, other.layers, strict=True):
             np.testing.assert_array_equal(weight, same_weight)
             np.testing.assert_array_equal(bias, same_bias)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
-from . import _engine
+from . import _engine, _spelling_engine
 from ._letters import Letters
 from ._model import Model
-from ._network import no_rows, rows_of
+from ._network import Network, no_rows, rows_of
 from ._packed import Packed, pack
 from ._shapes import FEATURES, NUM_FEATURES
 from ._trie import Trie, merged_keys
@@ -47,6 +47,10 @@ class Candidates(NamedTuple):
     log_spelt: Floats
     """The log of the mass of all spellings under the letter model."""
     nodes: NDArray[np.int64]
+    hits: NDArray[np.int64]
+    """The frames in which a word's letters are hit in its best alignment, if asked for."""
+    strokes: Floats
+    """What the model's network of strokes, if any, says of each word: a sum over its letters."""
 
 
 class Decoder:
@@ -102,15 +106,23 @@ class Decoder:
         starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
         return np.concatenate(keys), starts, doubled
 
-    def candidates(self, gestures: Sequence[Gesture], *, features: bool = True) -> Candidates:
-        """The best words of each gesture under u, with their word-level features."""
+    def candidates(
+        self, gestures: Sequence[Gesture], *, features: bool = True, align: bool = False
+    ) -> Candidates:
+        """The best words of each gesture under u, with their word-level features.
+
+        With `align`, also the frames in which each word's letters are hit.
+        """
         settings, trie, count = self.model.settings, self.trie, len(gestures)
+        network = self.model.stroke_network if features else None
         ids = np.full((count, settings.keep), -1, np.int64)
         scores = np.full((count, settings.keep), -np.inf)
         totals = np.empty((count, 2))
         counts = np.zeros((count, 2), np.int64)
         values = np.zeros((count, settings.keep, NUM_FEATURES if features else 0))
         keys, starts, doubled = self._words
+        longest = int(np.diff(starts).max()) if align or network is not None else 0
+        hits = np.full((count, settings.keep, longest), -1, np.int64)
         packed = pack(gestures, self.layout)
         _engine.candidates(
             *packed, self.layout.plane, self.model.weights,
@@ -119,12 +131,26 @@ class Decoder:
             trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
             settings.prune, settings.prune_deep, settings.keep,
             keys, starts, doubled, self.lexicon.log_frequencies, trie.doubles,
-            ids, scores, totals, counts, values,
+            ids, scores, totals, counts, values, hits,
         )  # fmt: skip
         if features and self.factors:
             values = self._with_own(gestures, ids, values)
+        strokes = np.zeros((*ids.shape, 0))
+        if network is not None:
+            strokes = letter_sums(network, *self.stroke_rows(packed, ids, hits), ids.shape)
         return Candidates(
-            ids, log_normalised(scores), values, totals[:, 0], totals[:, 1], counts[:, 1]
+            ids, log_normalised(scores), values, totals[:, 0], totals[:, 1], counts[:, 1], hits,
+            strokes,
+        )  # fmt: skip
+
+    def stroke_rows(
+        self, packed: Packed, ids: NDArray[np.int64], hits: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The inputs of the network of strokes: a row for each letter, and whose it is."""
+        settings = self.model.settings
+        frames = (settings.rate, settings.least_frames, settings.most_frames)
+        return _spelling_engine.stroke_rows(
+            *packed, self.layout.plane, *frames, ids, hits, *self._words
         )
 
     def extra(self, packed: Packed) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -155,13 +181,21 @@ class Decoder:
         trained = dict(zip(self.model.factors, self.model.word_weights, strict=True))
         return np.array([trained.get(name, 1.0) for name in (*FEATURES, *self.factors)])
 
+    @cached_property
+    def _trained_columns(self) -> list[int]:
+        """Where the factors that the model was trained with are among all of them."""
+        names = (*FEATURES, *self.factors)
+        return [names.index(name) for name in self.model.factors]
+
     def log_full(self, candidates: Candidates) -> Floats:
         """log of the full model, normalised over the candidates."""
         scores = candidates.features @ self._word_weights
+        if candidates.strokes.shape[-1]:
+            scores = scores + candidates.strokes[..., 0]
         network = self.model.word_network
         if network is not None:
-            # Factors of the user's own that the network has not seen come after those it has.
-            scores = scores + network(candidates.features[..., : network.num_inputs])[..., 0]
+            seen = candidates.features[..., self._trained_columns]
+            scores = scores + network(np.concatenate([seen, candidates.strokes], axis=-1))[..., 0]
         return log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
 
     def posterior(self, candidates: Candidates) -> Floats:
@@ -240,6 +274,18 @@ class Decoder:
             if word not in self.lexicon
         ]
         return sorted(guesses, key=lambda guess: -guess.probability)[:top]
+
+
+def letter_sums(
+    network: Network, rows: NDArray, owners: NDArray[np.int64], shape: tuple[int, ...]
+) -> Floats:
+    """The network's outputs, added up over the letters of each of so many candidates."""
+    sums = np.zeros((int(np.prod(shape)), network.num_outputs))
+    # The rows of a word are neighbours: sums from one first row to the next.
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    if len(first):
+        sums[owners[first]] = np.add.reduceat(network(rows), first)
+    return sums.reshape(*shape, -1)
 
 
 def log_normalised(scores: Floats) -> Floats:

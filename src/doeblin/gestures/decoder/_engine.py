@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._numba import njit, prange
-from ._lattice import follow, follow_back, look_ahead, walk, walk_back
+from ._lattice import align, follow, follow_back, look_ahead, walk, walk_back
 from ._potentials import add_gradient
 from ._prepare import TINY, prepare, source_digest
 from ._shapes import trace_features
@@ -38,12 +38,13 @@ def _compiled(source: bytes):
         extra, extra_keys, extra_frames, extra_starts,
         letter, first_child, first_word, words, levels, best, prune, prune_deep, keep,
         word_keys, word_starts, doubled, log_frequency, doubles,
-        out_ids, out_scores, out_totals, out_counts, out_features,
+        out_ids, out_scores, out_totals, out_counts, out_features, out_hits,
     ):  # fmt: skip
         """The `keep` best words of each trace by log m(word) + log-prior, with their features.
 
         `out_totals[e]` holds the logs of the sums over the lexicon and over all spellings,
         `out_counts[e]` how many words were found and how many nodes of the trie were kept.
+        `out_hits[e, k]` gets the frames in which the letters of word k are hit, if there is room.
         """
         _ = source
         nodes = len(letter)
@@ -107,6 +108,9 @@ def _compiled(source: bytes):
                     - weights[DOUBLE] * doubles[word]
                 )  # fmt: skip
                 out_scores[e, k] += scale
+                if out_hits.shape[2]:
+                    keys = word_keys[word_starts[word] : word_starts[word + 1]]
+                    align(keys, hit, dwell, transit, count, out_hits[e, k])
             if out_features.shape[2]:
                 trace_features(
                     xs[a:b], ys[a:b], ts[a:b], plane, out_ids[e], masses, found, word_keys,

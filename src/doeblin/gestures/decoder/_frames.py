@@ -10,7 +10,7 @@ from .._numba import njit
 from ._weights import FIRST_MOTION, LAST_MOTION
 
 # Samples between two frames.
-_FINE = 4
+FINE = 4
 
 
 @njit
@@ -18,6 +18,28 @@ def num_frames(x, y, t, rate, least, most):
     """Frames of a trace: `rate` a second, but within bounds."""
     duration = (t[-1] - t[0]) / 1000.0
     return min(max(int(duration * rate + 0.5) + 1, least), most)
+
+
+@njit
+def sample_trace(x, y, t, fx, fy, path):
+    """The trace at as many equal times as `fx` has places, and the path's length up to them."""
+    points, fine = len(x), len(fx)
+    duration = t[-1] - t[0]
+    j = 0
+    for k in range(fine):
+        at = t[0] + duration * k / (fine - 1)
+        while j < points - 2 and t[j + 1] < at:
+            j += 1
+        if points == 1:
+            fx[k], fy[k] = x[0], y[0]
+            continue
+        gap = t[j + 1] - t[j]
+        share = min(max((at - t[j]) / gap, 0.0), 1.0) if gap > 0 else 1.0
+        fx[k] = x[j] + share * (x[j + 1] - x[j])
+        fy[k] = y[j] + share * (y[j + 1] - y[j])
+    path[0] = 0.0
+    for k in range(1, fine):
+        path[k] = path[k - 1] + math.hypot(fx[k] - fx[k - 1], fy[k] - fy[k - 1])
 
 
 @njit
@@ -32,32 +54,16 @@ def make_frames(
     widths and seconds.
     """
     num_keys = len(plane)
-    points = len(x)
-    fine = (count - 1) * _FINE + 1
-    fx = np.empty(fine)
-    fy = np.empty(fine)
+    fine = (count - 1) * FINE + 1
+    fx, fy, path = np.empty(fine), np.empty(fine), np.zeros(fine)
+    sample_trace(x, y, t, fx, fy, path)
     duration = t[-1] - t[0]
-    j = 0
-    for k in range(fine):
-        at = t[0] + duration * k / (fine - 1)
-        while j < points - 2 and t[j + 1] < at:
-            j += 1
-        if points == 1:
-            fx[k], fy[k] = x[0], y[0]
-            continue
-        gap = t[j + 1] - t[j]
-        share = min(max((at - t[j]) / gap, 0.0), 1.0) if gap > 0 else 1.0
-        fx[k] = x[j] + share * (x[j + 1] - x[j])
-        fy[k] = y[j] + share * (y[j + 1] - y[j])
-    path = np.zeros(fine)
-    for k in range(1, fine):
-        path[k] = path[k - 1] + math.hypot(fx[k] - fx[k - 1], fy[k] - fy[k - 1])
     seconds = max(duration / 1000.0, 1e-3)
     step = seconds / (fine - 1)
     mean = max(path[-1] / seconds, 1e-6)
-    half = _FINE // 2
+    half = FINE // 2
     for i in range(count):
-        centre = i * _FINE
+        centre = i * FINE
         low = max(centre - half, 0)
         high = min(centre + half, fine - 1)
         for c in range(num_keys):
@@ -75,8 +81,8 @@ def make_frames(
             offset_y[i, c] = fy[at_best] - plane[c, 1]
         speed = (path[high] - path[low]) / ((high - low) * step)
         place[i, 0], place[i, 1] = fx[centre], fy[centre]
-        before = max(centre - _FINE, 0)
-        after = min(centre + _FINE, fine - 1)
+        before = max(centre - FINE, 0)
+        after = min(centre + FINE, fine - 1)
         ax, ay = fx[centre] - fx[before], fy[centre] - fy[before]
         bx, by = fx[after] - fx[centre], fy[after] - fy[centre]
         move[i, 0] = (fx[high] - fx[low]) / ((high - low) * step)

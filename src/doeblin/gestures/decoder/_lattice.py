@@ -195,3 +195,41 @@ def follow_back(
             hit[c], dwell[c], transit[previous, c], count, arriving[k + 1], mass[k + 1],
             slope[k + 1], slope[k], hit_count[c], dwell_count[c], transit_count[previous, c],
         )  # fmt: skip
+
+
+@njit
+def align(keys, hit, dwell, transit, count, hits):
+    """The frames in which a word's letters are hit in the likeliest of its alignments.
+
+    Returns that alignment's mass; where it is 0, the frames mean nothing.
+    """
+    num_keys, size = len(hit), len(keys)
+    mass = np.zeros(count + 1)
+    before = np.empty(count + 1)
+    # Whether the best way keeps dwelling, and whether it keeps moving, by letter and frame.
+    dwelt = np.zeros((size, count + 1), np.bool_)
+    moved = np.zeros((size, count), np.bool_)
+    mass[0] = 1.0
+    previous = num_keys
+    for j in range(size):
+        c = keys[j]
+        before[:] = mass
+        mass[0] = 0.0
+        moving = 0.0
+        for i in range(count):
+            moved[j, i] = moving > before[i]
+            arriving = max(moving, before[i])
+            moving = arriving * transit[previous, c, i]
+            struck, stayed = arriving * hit[c, i], mass[i] * dwell[c, i]
+            dwelt[j, i + 1] = stayed > struck
+            mass[i + 1] = max(struck, stayed)
+        previous = c
+    i = count
+    for j in range(size - 1, -1, -1):
+        while i > 1 and dwelt[j, i]:
+            i -= 1
+        i = max(i - 1, 0)
+        hits[j] = i
+        while i > 0 and moved[j, i]:
+            i -= 1
+    return mass[count]

@@ -17,6 +17,7 @@ from ._letters import Spelling
 from ._network import Network
 from ._rows import NUM_INPUTS
 from ._shapes import FEATURES
+from ._strokes import NUM_STROKE_INPUTS
 from ._weights import NUM_WEIGHTS, initial_weights
 
 try:
@@ -26,6 +27,7 @@ except ImportError:
     raise MissingExtraError("safetensors", "learning") from None
 
 _FORMAT = "doeblin-gestures-1"
+_NETWORKS = ("network", "word_network", "stroke_network")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ class Model:
     `word_weights` has one weight for each of `factors` (the built-in ones, then users' own).
     `epsilon` is the restart probability of the chain, and `openness` the log-weight of spellings
     that are not in the lexicon; `spelling` says how their letters count.
-    `network` adds neural potentials to u, and `word_network` adds to the factors' scores in A.
+    `network` adds neural potentials to u. A's score of a word gets the first of the sums over its
+    letters of what `stroke_network` says of each, and what `word_network` says of those sums and
+    the factors.
     """
 
     weights: NDArray[np.float64]
@@ -78,6 +82,7 @@ class Model:
     factors: tuple[str, ...] = FEATURES
     network: Network | None = None
     word_network: Network | None = None
+    stroke_network: Network | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -91,8 +96,12 @@ class Model:
             raise InputError("the model's factors are not those of this version; train it again")
         if self.network is not None:
             self.network.checked(NUM_INPUTS, 2)
+        strokes = 0
+        if self.stroke_network is not None:
+            strokes = self.stroke_network.num_outputs
+            self.stroke_network.checked(NUM_STROKE_INPUTS, strokes)
         if self.word_network is not None:
-            self.word_network.checked(len(self.factors), 1)
+            self.word_network.checked(len(self.factors) + strokes, 1)
         if not 0 < self.epsilon < 1:
             raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
 
@@ -112,6 +121,10 @@ class Model:
         with resources.as_file(file) as path:
             return cls.load(path)
 
+    def _networks(self) -> list[tuple[str, Network]]:
+        named = ((name, getattr(self, name)) for name in _NETWORKS)
+        return [(name, network) for name, network in named if network is not None]
+
     def save(self, path: str | Path) -> None:
         """Write the model as safetensors, with everything else as JSON in its header."""
         header = {
@@ -122,14 +135,15 @@ class Model:
             "openness": self.openness,
             "spelling": list(self.spelling),
             "factors": list(self.factors),
+            "rectified": [name for name, network in self._networks() if network.rectified],
             "about": self.about,
         }
         tensors = {
             "weights": self.weights.astype(np.float32),
             "word_weights": self.word_weights.astype(np.float32),
-            **(self.network.tensors("network") if self.network else {}),
-            **(self.word_network.tensors("word_network") if self.word_network else {}),
         }
+        for name, network in self._networks():
+            tensors |= network.tensors(name)
         try:
             save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
         except OSError as error:
@@ -143,6 +157,11 @@ class Model:
         try:
             if header.get("format") != _FORMAT:
                 raise InputError(f"not a gesture model (format {header.get('format')!r})")
+            # Files from before there were rectified networks do not name any.
+            rectified = header.get("rectified", ())
+            network, word_network, stroke_network = (
+                Network.from_tensors(tensors, name, name in rectified) for name in _NETWORKS
+            )
             return cls(
                 tensors["weights"].astype(float),
                 tensors["word_weights"].astype(float),
@@ -152,8 +171,9 @@ class Model:
                 float(header["openness"]),
                 Spelling(*(float(value) for value in header["spelling"])),
                 tuple(header["factors"]),
-                Network.from_tensors(tensors, "network"),
-                Network.from_tensors(tensors, "word_network"),
+                network,
+                word_network,
+                stroke_network,
                 dict(header["about"]),
             )
         except InputError as error:

@@ -1,8 +1,8 @@
-"""Neural potentials: a small network, the same for every key, that adds to u's hits and dwells.
+"""Small networks, evaluated in numpy.
 
-It is a convolution over the frames: it looks at one key over a window of them, at where the finger
-was relative to the key, how near it came, and how fast it was. Since it knows keys by geometry
-only, it works on every layout.
+That of u is a convolution over the frames, the same for every key: it looks at one key over a
+window of them, at where the finger was relative to the key, how near it came, and how fast it was.
+Since it knows keys by geometry only, it works on every layout.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ def no_rows(count: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers of weights and biases, with tanh between them.
+    """Layers of weights and biases, with tanh between them, or max(0, ·) if `rectified`.
 
-    u's network has two outputs, for hits and dwells; that of A one, for a word's score.
+    u's network has two outputs, for hits and dwells; A's network of words one, a word's score.
     """
 
     layers: tuple[Layer, ...]
+    rectified: bool = False
 
     def __post_init__(self):
         size = self.num_inputs
@@ -74,13 +75,14 @@ class Network:
                 f"{num_inputs} and {num_outputs} are needed: train the model again"
             )
 
-    def __call__(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The outputs for each row of inputs."""
+    def __call__(self, inputs: NDArray) -> NDArray:
+        """The outputs for each row of inputs, in the precision of the inputs."""
         values = inputs
         for number, (weight, bias) in enumerate(self.layers):
-            values = values @ weight.T + bias
+            values = values @ weight.T.astype(inputs.dtype, copy=False)
+            values += bias.astype(inputs.dtype, copy=False)
             if number < len(self.layers) - 1:
-                values = np.tanh(values)
+                values = np.maximum(values, 0) if self.rectified else np.tanh(values)
         return values
 
     def tensors(self, name: str) -> dict[str, NDArray[np.float32]]:
@@ -92,7 +94,9 @@ class Network:
         return named
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray], name: str) -> Network | None:
+    def from_tensors(
+        cls, tensors: dict[str, NDArray], name: str, rectified: bool = False
+    ) -> Network | None:
         """The network of a file, or None if there is none of this name in it."""
         layers = []
         while f"{name}.{len(layers)}.weight" in tensors:
@@ -100,4 +104,4 @@ class Network:
             layers.append(
                 (tensors[f"{layer}.weight"].astype(float), tensors[f"{layer}.bias"].astype(float))
             )
-        return cls(tuple(layers)) if layers else None
+        return cls(tuple(layers), rectified) if layers else None

@@ -1,4 +1,4 @@
-"""Training the networks: that of u jointly with its weights, then that of A.
+"""Training u's network jointly with its weights.
 
 The trie's sums run in compiled code on the processor, which hands back the derivative by each
 addition to a potential; JAX carries it on through the network, on a GPU where there is one.
@@ -31,16 +31,17 @@ _BUCKET = 2048
 # plan's.
 _NETWORK_STEP, _WEIGHTS_STEP = 0.06, 0.02
 _WARM_UP = 100
-# A's network: hidden units, passes, batch, step size and decay.
-_WORD_WIDTH, _WORD_PASSES, _WORD_BATCH, _WORD_STEP, _WORD_DECAY = 32, 20, 256, 0.01, 1e-5
+# Weights below this count as none.
+_FAINT = 1e-20
 
 
 def make_network(seed: int, width: int = _WIDTH, depth: int = _DEPTH) -> eqx.nn.MLP:
     """A network whose output is zero, so that training starts from u as it is."""
-    return _silent(eqx.nn.MLP(NUM_INPUTS, 2, width, depth, jnp.tanh, key=jax.random.key(seed)))
+    return silent(eqx.nn.MLP(NUM_INPUTS, 2, width, depth, jnp.tanh, key=jax.random.key(seed)))
 
 
-def _silent(network: eqx.nn.MLP) -> eqx.nn.MLP:
+def silent(network: eqx.nn.MLP) -> eqx.nn.MLP:
+    """The network with a last layer of zeros."""
     last = network.layers[-1]
     zeros = (jnp.zeros(last.weight.shape), jnp.zeros(last.weight.shape[0]))
     return eqx.tree_at(lambda net: (net.layers[-1].weight, net.layers[-1].bias), network, zeros)
@@ -48,12 +49,13 @@ def _silent(network: eqx.nn.MLP) -> eqx.nn.MLP:
 
 def exported(network: eqx.nn.MLP) -> Network:
     """The network in numpy, for decoding and for files."""
-    return Network(
-        tuple(
-            (np.asarray(layer.weight, float), np.asarray(layer.bias, float))
-            for layer in network.layers
-        )
-    )
+    return Network(tuple((_plain(layer.weight), _plain(layer.bias)) for layer in network.layers))
+
+
+def _plain(values: Any) -> Floats:
+    # Decay takes idle weights to where processors multiply a hundred times slower.
+    values = np.asarray(values, float)
+    return np.where(np.abs(values) < _FAINT, 0.0, values)
 
 
 @eqx.filter_jit
@@ -136,47 +138,3 @@ def _padded(rows: Floats) -> NDArray[np.float32]:
     padded = np.zeros((-(-len(rows) // _BUCKET) * _BUCKET, rows.shape[1]), np.float32)
     padded[: len(rows)] = rows
     return padded
-
-
-def fit_word_network(
-    features: Floats,
-    valid: NDArray,
-    u: Floats,
-    gold: NDArray,
-    weights: Floats,
-    epsilon: float,
-    seed: int,
-) -> Network:
-    """A network that adds to A's scores, by the likelihood of π̃ = ε·u + (1-ε)·full."""
-    mean, spread = features[valid].mean(axis=0), features[valid].std(axis=0)
-    spread = np.where(spread > 1e-9, spread, 1.0)
-    scaled = np.where(valid[..., None], (features - mean) / spread, 0.0).astype(np.float32)
-    data = (scaled, np.where(valid, features @ weights, -np.inf), u, gold)
-    key = jax.random.key(seed)
-    network = _silent(eqx.nn.MLP(len(weights), 1, _WORD_WIDTH, 1, jnp.tanh, key=key))
-    steps = _WORD_PASSES * max(1, len(gold) // _WORD_BATCH)
-    optimiser = optax.adam(optax.cosine_decay_schedule(_WORD_STEP, steps))
-    state = optimiser.init(eqx.filter(network, eqx.is_array))
-
-    def loss(network: eqx.nn.MLP, inputs: Any, base: Any, u: Any, gold: Any) -> Any:
-        scores = base + jax.vmap(jax.vmap(network))(inputs)[..., 0]
-        rows = jnp.arange(len(gold))
-        full = jax.nn.softmax(scores)[rows, gold]
-        law = epsilon * u[rows, gold] + (1 - epsilon) * full
-        squares = [jnp.sum(leaf**2) for leaf in jax.tree.leaves(eqx.filter(network, eqx.is_array))]
-        return -jnp.mean(jnp.log(law + 1e-30)) + _WORD_DECAY * jnp.sum(jnp.stack(squares))
-
-    @eqx.filter_jit
-    def improve(network: eqx.nn.MLP, state: Any, batch: Any) -> Any:
-        gradient = eqx.filter_grad(loss)(network, *batch)
-        moves, state = optimiser.update(gradient, state)
-        return eqx.apply_updates(network, moves), state
-
-    rng = np.random.default_rng([seed, 8])
-    for _ in range(steps):
-        some = rng.integers(0, len(gold), min(_WORD_BATCH, len(gold)))
-        network, state = improve(network, state, tuple(array[some] for array in data))
-    (weight, bias), *rest = exported(network).layers
-    # The network takes features as they are: their scaling goes into its first layer.
-    first = (weight / spread, bias - weight @ (mean / spread))
-    return Network((first, *rest))

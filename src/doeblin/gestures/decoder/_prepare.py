@@ -29,6 +29,7 @@ def source_digest() -> bytes:
         "_lattice.py",
         "_shapes.py",
         "_rows.py",
+        "_strokes.py",
         "_prepare.py",
         "_engine.py",
         "_spelling_engine.py",

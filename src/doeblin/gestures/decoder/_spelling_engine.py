@@ -1,4 +1,4 @@
-"""Compiled entry points beside the lexicon: open spelling, and the network's inputs."""
+"""Compiled entry points beside the lexicon: open spelling, and the networks' inputs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ._frames import make_frames, num_frames
 from ._lattice import advance, follow, look_ahead
 from ._prepare import TINY, frame_arrays, prepare, source_digest
 from ._rows import NUM_INPUTS, fill_rows
+from ._strokes import NUM_STROKE_INPUTS, trace_strokes
 
 
 def _compiled(source: bytes):
@@ -160,8 +161,34 @@ def _compiled(source: bytes):
             row_starts[e + 1] = at
         return inputs[:at].copy(), keys[:at].copy(), frames[:at].copy(), row_starts
 
-    return spell, spelt, network_rows
+    @njit(cache=True, nogil=True)
+    def stroke_rows(
+        xs, ys, ts, starts, plane, rate, least, most, ids, hits, word_keys, word_starts, doubled
+    ):
+        """One row for each letter of each candidate, and the candidate that it is of.
+
+        Candidates are numbered on through the gestures, as if there were no gaps in `ids`' rows.
+        """
+        _ = source
+        size = 0
+        for word in ids.flat:
+            if word >= 0:
+                size += word_starts[word + 1] - word_starts[word]
+        rows = np.empty((size, NUM_STROKE_INPUTS), np.float32)
+        owners = np.empty(size, np.int64)
+        samples = np.empty(hits.shape[2], np.int64)
+        at = 0
+        for e in range(len(ids)):
+            a, b = starts[e], starts[e + 1]
+            count = num_frames(xs[a:b], ys[a:b], ts[a:b], rate, least, most)
+            at = trace_strokes(
+                xs[a:b], ys[a:b], ts[a:b], plane, count, ids[e], hits[e], word_keys, word_starts,
+                doubled, samples, rows, owners, e * ids.shape[1], at,
+            )  # fmt: skip
+        return rows, owners
+
+    return spell, spelt, network_rows, stroke_rows
 
 
 _entries: tuple[Any, ...] = _compiled(source_digest())
-spell, spelt, network_rows = _entries
+spell, spelt, network_rows, stroke_rows = _entries

@@ -74,6 +74,7 @@ def train(
     plan: Plan | None = None,
     factors: Mapping[str, WordFactor] | None = None,
     neural: bool = False,
+    neural_restart: bool = False,
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_steps: int = 200,
@@ -83,8 +84,9 @@ def train(
     The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
     10,000 commonest embedded words), so that long words are not short-changed. Then the word-level
     factors of A and the restart probability, by the likelihood of π̃. Gestures without a word that
-    the layout can spell are left out. With `neural`, a small network is trained jointly with u
-    before that, in as many passes again, and another one adds to the factors of A.
+    the layout can spell are left out. With `neural`, two small networks add to the factors of A:
+    one sees the strokes to and from each letter of a word, one the whole word. With
+    `neural_restart`, one is trained jointly with u, in as many passes again.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
     on from it if the file is there; the result is the same as without interruption.
@@ -110,14 +112,14 @@ def train(
         likelihood, model.weights, len(usable), plan, progress, kept.get("restart")
     )
     model = replace(model, weights=weights)
-    if neural:
+    if neural_restart:
         from ._neural import train_network
 
         weights, network = train_network(
             likelihood, model.weights, len(usable), plan, progress, kept.get("network")
         )
         model = replace(model, weights=weights, network=network)
-    model = _train_words(usable, lexicon, model, plan, factors, neural)
+    model = _train_words(usable, lexicon, model, plan, factors, neural, progress)
     about = {"gestures": len(usable), "lexicon": len(lexicon), "plan": asdict(plan)}
     for one in kept.values():
         one.path.unlink(missing_ok=True)
@@ -253,17 +255,18 @@ def _train_words(
     plan: Plan,
     factors: Mapping[str, WordFactor] | None,
     neural: bool,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Model:
     rng = np.random.default_rng([plan.seed, 10**6])
     # A network has more to learn, and sees them all.
     chosen = rng.permutation(len(gestures))[: None if neural else plan.word_gestures]
     some = [gestures[k] for k in chosen]
     decoder = Decoder(model, lexicon, layout=model.layout, factors=factors)
-    decoder.candidates(some[:1])  # compiled, and the words laid out, before the threads start
+    # Compiled, and the words laid out, before the threads start.
+    decoder.candidates(some[:1], align=neural)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        starts = range(0, len(some), _CHUNK)
-        parts = pool.map(lambda at: decoder.candidates(some[at : at + _CHUNK]), starts)
-        parts = list(parts)
+        chunks = [some[at : at + _CHUNK] for at in range(0, len(some), _CHUNK)]
+        parts = list(pool.map(lambda chunk: decoder.candidates(chunk, align=neural), chunks))
     found = Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     gold = np.array([lexicon.index.get(gesture.word, -2) for gesture in some])
     hits = found.ids == gold[:, None]
@@ -282,10 +285,15 @@ def _train_words(
     fit = fit_words(*data(rows[: plan.word_gestures]), start)
     model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
     if neural:
-        from ._neural import fit_word_network
+        from ._neural_words import fit_networks, gather_strokes
 
-        network = fit_word_network(*data(rows), fit.weights, fit.epsilon, plan.seed)
-        model = replace(model, word_network=network)
+        known = [some[row] for row in rows]
+        strokes = gather_strokes(decoder, known, found.ids[rows], found.hits[rows])
+        by_word, by_stroke = fit_networks(
+            *data(rows), strokes, fit.weights, fit.epsilon, plan.seed,
+            None if progress is None else lambda *told: progress(Progress(*told)),
+        )  # fmt: skip
+        model = replace(model, word_network=by_word, stroke_network=by_stroke)
     spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
     decoder = Decoder(replace(model, spelling=spelling), lexicon, factors=factors)
     odds = decoder.candidates(some[:_OPENED], features=False)
