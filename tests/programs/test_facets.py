@@ -156,6 +156,16 @@ def test_runs_start_within_what_the_program_assumes():
           }
           assert(a + b + c != 7);
         }""",
+        # Products, of which six variables would have too many.
+        """int main() {
+          int x = unknown(), y = unknown(), q = 0, r = x, a = 0, b = 0;
+          assume(x >= 0 && y >= 1);
+          while (r >= y) {
+            for (a = 1, b = y; r >= 2 * b; ) { assert(b == y * a); a = 2 * a; b = 2 * b; }
+            r = r - b; q = q + a;
+          }
+          assert(x == q * y + r);
+        }""",
     ],
 )
 def test_what_facets_prove(text):

@@ -165,7 +165,7 @@ class _Attempt:
         system = self.program.system
         if not multiplies(system):
             return self._learn_in(system, hints, clock)
-        with Clock(max(0.001, 0.2 * clock.left), _Either(threading.Event(), clock)) as first:
+        with Clock(max(0.001, 0.12 * clock.left), _Either(threading.Event(), clock)) as first:
             try:
                 return self._learn_in(system, hints, first)
             except (OutOfTime, z3.Z3Exception):

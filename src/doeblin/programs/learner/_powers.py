@@ -2,6 +2,7 @@
 
 A cut point with variables (n, i) becomes one with (n, i, n*n, n*i, i*i), where the clauses say
 what the products are. What is learned there is linear in the new variables, hence quadratic.
+With many variables only those products are taken that the program itself makes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 from ..flow import Clause, Cut, System
-from ..terms import Term, compare, conj, mul, postorder, substitute, var
+from ..terms import Term, compare, conj, mul, postorder, substitute, var, variables
+from ._harvest import base_name
 
 _MOST_VARIABLES = 5
 
@@ -26,7 +28,8 @@ def multiplies(system: System) -> bool:
 
 def with_products(system: System) -> System:
     """The same system with products of variables as further variables."""
-    pairs = [_pairs(cut) for cut in system.cuts]
+    made = _made(system)
+    pairs = [_pairs(cut, made) for cut in system.cuts]
     cuts = []
     for cut, products in zip(system.cuts, pairs, strict=True):
         names = tuple(f"{a}*{b}" for a, b in products)
@@ -59,10 +62,25 @@ def with_products(system: System) -> System:
 
 def without_products(term: Term, cut: Cut) -> Term:
     """A formula over the original variables again."""
-    return substitute(term, {f"{a}*{b}": mul(var(a), var(b)) for a, b in _pairs(cut)})
+    used = variables(term) - set(cut.variables)
+    pairs = combinations_with_replacement(cut.variables, 2)
+    products = {f"{a}*{b}": mul(var(a), var(b)) for a, b in pairs if f"{a}*{b}" in used}
+    return substitute(term, products) if products else term
 
 
-def _pairs(cut: Cut) -> list[tuple[str, str]]:
-    if len(cut.variables) > _MOST_VARIABLES:
-        return []
-    return list(combinations_with_replacement(cut.variables, 2))
+def _made(system: System) -> set[frozenset[str]]:
+    """The variables that the clauses multiply with each other."""
+    roots = [clause.constraint for clause in system.clauses]
+    roots += [arg for clause in system.clauses for arg in clause.args]
+    return {
+        frozenset(base_name(arg.leaf) for arg in node.args)
+        for node in postorder(*roots)
+        if node.op == "*" and all(arg.op == "var" for arg in node.args)
+    }
+
+
+def _pairs(cut: Cut, made: set[frozenset[str]]) -> list[tuple[str, str]]:
+    pairs = list(combinations_with_replacement(cut.variables, 2))
+    if len(cut.variables) <= _MOST_VARIABLES:
+        return pairs
+    return [pair for pair in pairs if frozenset(pair) in made]
