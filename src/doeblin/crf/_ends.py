@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from .._custom_types import Count, RandomKey, Scalar
-from ._potentials import Labels, Potentials, Sums
+from ._potentials import Labels, Potentials, Sums, log_partition
 
 
 class FractionBlock(NamedTuple):
@@ -77,5 +77,4 @@ def log_prob_end(potentials: Potentials, sums: Sums, state: Labels, block: Fract
         sums.before[nearest, label] - potentials.unary[nearest, label],
         sums.after[nearest, label],
     )
-    log_z = jax.nn.logsumexp(sums.before[-1])
-    return weight - jnp.where(size < length, given_rest, log_z)
+    return weight - jnp.where(size < length, given_rest, log_partition(potentials))

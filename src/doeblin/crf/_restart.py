@@ -13,7 +13,7 @@ from .._custom_types import Count, Input, RandomKey, Scalar
 from ..kernels import AbstractRestart
 from . import _potentials as chains
 from ._ends import FractionBlock, log_prob_end, sample_end
-from ._potentials import Labels, Potentials
+from ._potentials import Labels, Potentials, Sums
 
 
 class SparseFeatures(NamedTuple):
@@ -98,17 +98,23 @@ class LinearChainCRF(AbstractRestart):
 
     def sample_block(self, key: RandomKey, state: Labels, block: Any, x: Input = None) -> Labels:
         potentials = self.potentials(x)
-        if isinstance(block, FractionBlock) and (sums := potentials.sums) and len(state) > 1:
+        if (sums := _known_sums(potentials, block)) is not None:
             return sample_end(key, potentials, sums, state, block)
         drawn = chains.sample(key, _given_rest(potentials, state, block))
         return drawn.astype(state.dtype)
 
     def log_prob_block(self, state: Labels, block: Any, x: Input = None) -> Scalar:
         potentials = self.potentials(x)
-        if isinstance(block, FractionBlock) and (sums := potentials.sums) and len(state) > 1:
+        if (sums := _known_sums(potentials, block)) is not None:
             return log_prob_end(potentials, sums, state, block)
         restricted = _given_rest(potentials, state, block)
         return chains.log_weight(restricted, state) - chains.log_partition(restricted)
+
+
+def _known_sums(potentials: Potentials, block: Any) -> Sums | None:
+    """What to redraw a block from without new sums. A single place has no steps to look up."""
+    is_end = isinstance(block, FractionBlock) and potentials.unary.shape[0] > 1
+    return potentials.sums if is_end else None
 
 
 def _given_rest(potentials: Potentials, state: Labels, block: Any) -> Potentials:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from doeblin import InputError
 from doeblin.gestures.data import Generator, Layout, Lexicon
 from doeblin.gestures.paper import METHODS, Method, Task, run_method
 from doeblin.gestures.paper import _library as library
@@ -57,15 +58,14 @@ def test_both_engines_have_one_model(hard):
 
     def evaluate(weights, padded):
         x = library.scored(weights, weights.restart, GESTURE.x, GESTURE.x_size, KEYS, hard)
-        chain = library.chain(weights, FIXED.trie, hard, 0.5, 0)
-        kernel = chain.kernels[1]
+        kernel = library.kernel(weights, FIXED.trie, hard, 0)
         places = jnp.arange(LENGTH)
 
         def one(state):
             logits = jax.vmap(lambda place: kernel.conditional(state, place, x))(places)
             return (
                 kernel.log_target(state, x),
-                chain.restart.log_prob(state, x),
+                library.RESTART.log_prob(state, x),
                 jax.nn.softmax(logits),
             )
 
@@ -127,6 +127,11 @@ def test_tours_of_strata_have_geometric_lengths():
     assert np.all(np.abs(going_on.mean(axis=0) - expected) <= 5 * error + 1e-3)
     lanes = np.concatenate([np.full(steps, lanes) for lanes, steps in horizon.segments(walks)])
     assert len(lanes) == 90 and np.all(going_on <= lanes)
+
+
+def test_engines_are_known_by_name():
+    with pytest.raises(InputError, match="engine = 'gpu'"):
+        run_method(None, METHODS["doeblin"], 3, passes=1, step=0.1, engine="gpu")
 
 
 def test_training_on_the_library_improves_accuracy():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,9 +192,10 @@ class Curve(NamedTuple):
     values: NDArray[np.float64]
     transitions: int
     seconds: NDArray[np.float64]
-    """Processor seconds of training up to the end of each pass that was measured."""
+    """Seconds of training up to the end of each pass that was measured: of the processor, or, on
+    the library, of the clock."""
     test_seconds: float
-    """Processor seconds to measure one gesture."""
+    """Seconds to measure one gesture, likewise."""
 
 
 def run_method(
@@ -217,6 +218,8 @@ def run_method(
     step of AdaGrad after each gesture, on the processor. "library" is doeblin's own chains and
     estimators in JAX, with a step after each `batch` of gestures, wherever JAX runs.
     """
+    if engine not in get_args(Engine):
+        raise InputError(f"engine = {engine!r} must be 'compiled' or 'library'")
     if engine == "library":
         from ._library_run import run_on_library
 

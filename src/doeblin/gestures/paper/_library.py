@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..._custom_types import Count, Scalar
-from ...chains import Chain, doeblin
 from ...crf import (
     Alignments,
     LinearChainCRF,
@@ -245,22 +244,16 @@ def scored(
     )
 
 
-def chain(weights: Weights, trie: Trie, hard: bool, epsilon: float, proposals: int) -> Chain:
-    """The Doeblin chain with single-site Gibbs, or with `proposals` > 0 the block kernel."""
+def kernel(weights: Weights, trie: Trie, hard: bool, proposals: int) -> AbstractKernel:
+    """Single-site Gibbs in the full model, or with `proposals` > 0 the block kernel."""
     num_keys = trie.child.shape[1]
     emits = emissions(num_keys, hard).emits
     density = FullModel(Tables.of(weights.full, num_keys, hard), trie, emits)
-    kernel: AbstractKernel = SequenceGibbs(
-        density, num_labels(num_keys, hard), _length, density.conditional
+    if not proposals:
+        return SequenceGibbs(density, num_labels(num_keys, hard), _length, density.conditional)
+    return BlockKernel(
+        LinearChainCRF(_frozen), density, num_proposals=proposals, choose_block=RandomFraction()
     )
-    if proposals:
-        kernel = BlockKernel(
-            LinearChainCRF(_frozen),
-            density,
-            num_proposals=proposals,
-            choose_block=RandomFraction(),
-        )
-    return doeblin(kernel, RESTART, epsilon)
 
 
 def _base(x: Scored) -> Potentials:

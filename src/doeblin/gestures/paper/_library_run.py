@@ -16,8 +16,9 @@ from jaxtyping import Array, Bool, Float, Int
 from numpy.typing import NDArray
 
 from ..._custom_types import Count, RandomKey, Scalar
-from ...chains import Chain
+from ...chains import doeblin
 from ...crf import AlignmentProposal, Alignments, Output
+from ...kernels import AbstractKernel
 from ...learning import (
     AbstractEstimator,
     ApproximateGibbs,
@@ -31,7 +32,7 @@ from ...learning import (
     edit_distance_reward,
 )
 from ._experiment import DELTA, Curve, Gestures, Method, Task
-from ._library import RESTART, Scored, Trie, Weights, chain, emissions, scored
+from ._library import RESTART, Scored, Trie, Weights, emissions, kernel, scored
 from ._library_horizon import Stratified
 from ._passes import LONGEST_TOUR
 
@@ -95,8 +96,8 @@ class Fixed(NamedTuple):
     frozen: Float[Array, " features"]
 
 
-def _chain(plan: Plan, fixed: Fixed, weights: Weights) -> Chain:
-    return chain(weights, fixed.trie, plan.hard, plan.epsilon, plan.method.proposals)
+def _kernel(plan: Plan, fixed: Fixed, weights: Weights) -> AbstractKernel:
+    return kernel(weights, fixed.trie, plan.hard, plan.method.proposals)
 
 
 def _scored(plan: Plan, fixed: Fixed, weights: Weights, gesture: Gesture) -> Scored:
@@ -119,13 +120,14 @@ def by_chains(
         weights = weights._replace(restart=jax.lax.stop_gradient(weights.restart))
     x = _scored(plan, fixed, weights, gesture)
     y = Output(gesture.y, gesture.y_size)
-    return plan.estimator()(key, _chain(plan, fixed, weights), y, x)
+    chain = doeblin(_kernel(plan, fixed, weights), RESTART, plan.epsilon)
+    return plan.estimator()(key, chain, y, x)
 
 
 def by_restart(
     plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, gesture: Gesture
 ) -> PathEstimate:
-    """log E_u[reward]: what is left of the Doeblin objective without any transition."""
+    """The gradient of log E_u[reward]: what is left of Doeblin learning without transitions."""
     x = _scored(plan, fixed, weights, gesture)
     given = jax.lax.stop_gradient(x)
     draws = jax.vmap(lambda key: RESTART.sample(key, given))(jax.random.split(key, plan.chains))
@@ -180,8 +182,7 @@ class Visited(NamedTuple):
 @partial(jax.jit, static_argnames="plan")
 def visit(plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, batch: Gesture) -> Visited:
     """Runs the chains of each gesture in a batch."""
-    kernel = _chain(plan, fixed, weights).kernels[1]
-    assert kernel is not None
+    step = _kernel(plan, fixed, weights).sample
 
     def run(key: RandomKey, gesture: Gesture) -> Visited:
         x = _scored(plan, fixed, weights, gesture)
@@ -200,7 +201,7 @@ def visit(plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, batch: Ges
 
             def move(state: Array, key: RandomKey) -> tuple[Array, Array]:
                 keys = jax.random.split(key, state.shape[0])
-                new = jax.vmap(lambda key, state: kernel.sample(key, state, x))(keys, state)
+                new = jax.vmap(lambda key, state: step(key, state, x))(keys, state)
                 return new, new
 
             keys = jax.random.split(jax.random.fold_in(walk_key, number), steps)
@@ -284,26 +285,25 @@ def run_on_library(
     train = _dataset(task.train, longest)
     held_out = _dataset(task.dev if on_dev else task.test, longest)
     side_by_side = min(_SIDE_BY_SIDE, len(held_out))
-    rng, key = np.random.default_rng([task.seed, 2]), jax.random.key(task.seed + 1)
-    number, total, testing = 0, 0.0, 0.0
+    rng = np.random.default_rng([task.seed, 2])
+    key, test_key = jax.random.split(jax.random.key(task.seed + 1))
+    taken, testing = [], 0.0
 
     def one_pass(estimate: Estimate, weights: Weights, squares: Any) -> tuple[Weights, Any]:
-        nonlocal number, total
         for place in train.batches(batch, rng):
             part = train.get(place, batch)
-            weights, squares, taken = learn(
-                estimate, plan, fixed, weights, squares, jax.random.fold_in(key, number),
+            weights, squares, transitions = learn(
+                estimate, plan, fixed, weights, squares, jax.random.fold_in(key, len(taken)),
                 part.examples, part.weights, np.float32(step),
             )  # fmt: skip
-            number += 1
-            total += taken
+            taken.append(transitions)
         return jax.block_until_ready((weights, squares))
 
     def measured(weights: Weights) -> NDArray[np.float64]:
         found = []
         for k, part in enumerate(held_out.all_batches(side_by_side)):
-            again = jax.random.fold_in(jax.random.fold_in(key, number), k)
-            visited = jax.device_get(visit(plan, fixed, weights, again, part.examples))
+            fresh = jax.random.fold_in(jax.random.fold_in(test_key, len(taken)), k)
+            visited = jax.device_get(visit(plan, fixed, weights, fresh, part.examples))
             real = int(part.weights.sum())
             found += [accuracies(*one) for one in zip(*visited, strict=True)][:real]
         return np.array(found)
@@ -335,7 +335,8 @@ def run_on_library(
             testing = (started - paused) / len(values[-1])
         if progress is not None:
             progress()
-    return Curve(np.array(values), int(total), np.array(seconds), testing)
+    total = int(np.sum(jax.device_get(taken), dtype=np.float64))
+    return Curve(np.array(values), total, np.array(seconds), testing)
 
 
 def _dataset(gestures: Gestures, longest: int) -> Dataset:
