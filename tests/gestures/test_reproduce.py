@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from doeblin import InputError
+from doeblin.cli._reproduce import reproduce
 from doeblin.gestures.paper import paired
 from doeblin.gestures.paper._experiment import Curve
 from doeblin.reproduce import _gestures
@@ -128,3 +130,21 @@ def test_cells_are_run_by_the_engine_that_is_asked_for(monkeypatch, tmp_path):
     assert asked == [("library", 8, "reversal")]
     found = json.loads((tmp_path / cell.name).read_text())
     assert found["curve"] == [[0.5] * 4] and found["cell"]["seed"] == 3
+
+
+@pytest.mark.parametrize(("asked", "found"), [("auto", "library"), ("compiled", "compiled")])
+def test_the_command_hands_on_engine_batch_and_seed(monkeypatch, tmp_path, asked, found):
+    sizes = []
+
+    def experiment(size, folder, **options):
+        sizes.append(size)
+        raise InputError("that is all")
+
+    monkeypatch.setattr(_gestures, "gesture_experiment", experiment)
+    monkeypatch.setattr(_gestures, "fitting_engine", lambda: "library")
+    options = f"--quick --engine {asked} --batch 8 --seed 3 --seeds 1 --out {tmp_path}"
+    result = CliRunner().invoke(reproduce, ["gestures", *options.split()])
+    assert isinstance(result.exception, InputError)
+    (size,) = sizes
+    assert size == replace(_gestures.QUICK, engine=found, batch=8, first_seed=3, seeds=1)
+    assert list(size.data_seeds) == [3]
