@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doeblin.programs import Outcome, parse_program, verify
-from doeblin.programs.learner._facets import congruences, equations, facets
+from doeblin.programs.learner._facets import congruences, equations, facets, two_valued
 from doeblin.programs.learner._lemmas import new_formulas
 from doeblin.programs.learner._starts import Starts
 from doeblin.programs.proof import LE, Atom, dnf_holds
@@ -85,7 +85,19 @@ def test_equations_span_all_that_hold(cloud):
     found = equations(np.array(cloud), [0, 1, 2])
     for vector, value in found:
         assert {sum(c * x for c, x in zip(vector, p, strict=True)) for p in cloud} == {value}
-    assert rank([vector for vector, _ in found]) == len(found) == 3 - spans(cloud)
+    assert rank([vector for vector, _ in found]) == 3 - spans(cloud)
+
+
+@given(clouds(3, least=4))
+def test_two_values_are_all_the_values(cloud):
+    for vector, (low, high) in two_valued(np.array(cloud), [0, 1, 2]):
+        values = {sum(c * x for c, x in zip(vector, p, strict=True)) for p in cloud}
+        assert values == {low, high} and high > low + 1
+
+
+def test_a_ring_has_two_values():
+    cloud = [((t + n) % 5, t, n) for t in range(5) for n in range(6)]
+    assert ((1, -1, -1), (-5, 0)) in two_valued(np.array(cloud), [0, 1, 2])
 
 
 @given(

@@ -32,11 +32,13 @@ def facets(
     scales: Sequence[int],
     widest: int = 5,
     *,
+    large: Sequence[int] = (),
     most: int,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Facet]:
     """Facets over two to `widest` of the columns, with coefficients 1 and `scales`, simplest
-    first. `tick` is called often and may raise to stop the work."""
+    first. Over two columns also `large` coefficients are tried. `tick` is called often and may
+    raise to stop the work."""
     points = np.unique(points, axis=0)
     points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
     # In any order but the sorted one, so that the first few of a face are all over it.
@@ -49,7 +51,10 @@ def facets(
     # Where there are many columns, there is time for few coefficients only.
     few = scales if len(chosen) <= 6 else scales[:3]
     for count in range(2, min(widest, len(chosen)) + 1):
-        forms = _forms(count, tuple(few if count < 4 or len(chosen) <= 6 else ()))
+        if count == 2:
+            forms = _forms(count, (*few, *large))
+        else:
+            forms = _forms(count, tuple(few if count < 4 or len(chosen) <= 6 else ()))
         for support in combinations(chosen, count):
             tick()
             for row, bound in _attained(points[:, support].astype(np.float64), forms):
@@ -60,6 +65,27 @@ def facets(
                 found.append((cost, (tuple(vector), bound)))
     found.sort(key=lambda item: item[0])
     return [facet for _, facet in found[:most]]
+
+
+def two_valued(
+    points: NDArray[np.int64], columns: Sequence[int]
+) -> list[tuple[tuple[int, ...], tuple[int, int]]]:
+    """Sums and differences of two or three columns that have two values only, with a gap between
+    them, as where a ring wraps around."""
+    chosen = _independent(points, columns) if len(points) >= 4 else []
+    found = []
+    for count in (2, 3):
+        forms = _forms(count, ()).astype(np.int64)
+        forms = forms[forms[:, 0] > 0]  # the others are their negatives
+        for support in combinations(chosen, count):
+            values = forms @ points[:, support].T
+            lowest, highest = values.min(axis=1), values.max(axis=1)
+            ends = (values == lowest[:, None]) | (values == highest[:, None])
+            for row in np.nonzero(ends.all(axis=1) & (highest - lowest > 1))[0]:
+                vector = np.zeros(points.shape[1], dtype=np.int64)
+                vector[list(support)] = forms[row]
+                found.append((tuple(vector.tolist()), (int(lowest[row]), int(highest[row]))))
+    return found
 
 
 def _independent(points: NDArray[np.int64], columns: Sequence[int]) -> list[int]:
@@ -125,22 +151,31 @@ def congruences(
 def equations(
     points: NDArray[np.int64], columns: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Forms with small coefficients that are the same at every point, and what they are."""
+    """Forms with small coefficients that are the same at every point, and what they are.
+
+    Where one of them holds by accident, a basis may have it in all others, too; the basis that
+    solves for other variables then has not. So there are two, from either end.
+    """
     points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
-    found = []
-    for form in _null_space(points[:, columns], _PRIME) if len(points) else ():
-        # The rationals that these residues stand for, with their denominators cleared.
-        multiples = np.arange(1, _MOST_DENOMINATOR)[:, None] * form[None, 1:]
-        centred = (multiples + _PRIME // 2) % _PRIME - _PRIME // 2
-        small = np.nonzero(np.abs(centred).max(axis=1) <= _MOST_COEFFICIENT)[0]
-        if not len(small):
-            continue
-        vector = np.zeros(points.shape[1], dtype=np.int64)
-        vector[list(columns)] = centred[small[0]]
-        values = points @ vector
-        if (values == values[0]).all():
-            found.append((tuple(vector.tolist()), int(values[0])))
-    return found
+    if not len(points):
+        return []
+    found: dict[tuple[int, ...], int] = {}
+    for order in (list(columns), list(columns)[::-1]):
+        for form in _null_space(points[:, order], _PRIME):
+            # The rationals that these residues stand for, with their denominators cleared.
+            multiples = np.arange(1, _MOST_DENOMINATOR)[:, None] * form[None, 1:]
+            centred = (multiples + _PRIME // 2) % _PRIME - _PRIME // 2
+            small = np.nonzero(np.abs(centred).max(axis=1) <= _MOST_COEFFICIENT)[0]
+            if not len(small):
+                continue
+            vector = np.zeros(points.shape[1], dtype=np.int64)
+            vector[order] = centred[small[0]]
+            first = vector[np.nonzero(vector)[0][0]]
+            vector = vector if first > 0 else -vector
+            values = points @ vector
+            if (values == values[0]).all():
+                found[tuple(vector.tolist())] = int(values[0])
+    return list(found.items())
 
 
 def _null_space(points: NDArray[np.int64], prime: int) -> NDArray[np.int64]:

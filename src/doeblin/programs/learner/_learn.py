@@ -187,7 +187,7 @@ class Learner:
         for space in self.spaces:
             atoms = dict.fromkeys(atom for atom, _ in space.suggested)
             simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
-            found.append([(atom,) for atom in simple[:24]])
+            found.append([(atom,) for atom in simple[:40]])
         return found
 
     def _conjunctions(self, least_weight: float) -> list[list[Dnf]]:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..proof import EQ, LE, NE, Atom, Cube, Dnf
 from ._data import Data
-from ._facets import congruences, facets
+from ._facets import congruences, facets, two_valued
 from ._space import Space
 
 _MOST = 700
-_GUARDS = 8
+_GUARDS = 20
 _MOST_FACETS = 200
 _MOST_PHASES = 8
 _MOST_COLUMNS = 20  # that enter a congruence
@@ -94,16 +94,26 @@ def faces(
                 found[Atom(space.unit(i, sign), LE, c)] = None
     found |= dict.fromkeys(atom for atom, _ in space.suggested if holds(atom, points))
     for vector, bound in facets(
-        points, space.relevant, space.scales, widest, most=_MOST_FACETS, tick=tick
+        points,
+        space.relevant,
+        space.scales,
+        widest,
+        large=space.large,
+        most=_MOST_FACETS,
+        tick=tick,
     ):
         found[Atom(vector, LE, bound)] = None
     if widest > 3 or space.moduli:
         found |= dict.fromkeys(_congruent(space, points))
-        for prime in {2, 3, 5, 7, 11, 13} & {2, *space.moduli}:
+        for prime in {2, 3, 5, 7, 11, 13} & {2, *space.moduli, *space.primes}:
             for vector, rest in congruences(points, space.relevant[:_MOST_COLUMNS], prime):
                 if len(np.unique(points @ np.array(vector))) > 1:
                     found[Atom(vector, EQ, rest, prime)] = None
-    return [((atom,),) for atom in found]
+    formulas: list[Dnf] = [((atom,),) for atom in found]
+    if widest > 3:
+        for vector, (low, high) in two_valued(points, space.relevant):
+            formulas.append(((Atom(vector, EQ, low),), (Atom(vector, EQ, high),)))
+    return formulas
 
 
 def _blind(space: Space) -> list[Dnf]:

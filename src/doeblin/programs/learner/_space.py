@@ -52,6 +52,11 @@ class Space:
         near = {c + e for c in constants for e in (-1, 0, 1)} | {-c for c in constants}
         self.constants = sorted(near | {-1, 0, 1}, key=lambda c: (abs(c), c))[:200]
         self.primary = sorted(constants | {0, 1})
+        self.large = [c for c in self.primary if 20 < c <= 1000][:6]
+        # Primes of which the program's constants are multiples, so its variables may be, too.
+        self.primes = [
+            p for p in (2, 3, 5, 7, 11, 13) if sum(c > 1 and c % p == 0 for c in constants) > 1
+        ]
         self.small_constants = {c for c in constants if 2 <= c <= 8}
         self.scale = max([abs(c) for c in constants if abs(c) < 1 << 20] + [10])
         self.suggested: list[tuple[Atom, float]] = []
@@ -127,8 +132,7 @@ class Space:
                 sums.append(_combine(_combine(x, c, y, b), 1, z, d))
                 sums.append(_combine(_combine(x, c, y, c * b), 1, z, d))
             sums += [_combine(f, c, g, b) for f, g in permutations(forms, 2)]
-        large = [c for c in self.primary if 20 < c <= 1000][:6]
-        sums += [_combine(x, c, y, -1) for x, y in permutations(units, 2) for c in large]
+        sums += [_combine(x, c, y, -1) for x, y in permutations(units, 2) for c in self.large]
         found = dict.fromkeys(self._weights)
         for vector in sums:
             if any(vector):

@@ -59,7 +59,7 @@ class Starts:
         if self._models and rng.random() < 0.3:
             return rng.choice(self._models)
         found = {}
-        near = rng.choice((0, 1, 3, 10))
+        near = rng.choice((0, 1, 3, 10, 40))
         for site, (low, high) in self._ranges.items():
             lowest = -_FAR if low is None else low
             highest = max(lowest, _FAR if high is None else high)
