@@ -98,6 +98,9 @@ def test_many_turns_at_once_are_those_turns_one_by_one():
         " x++; } assert(y != 0); }",
         "int main() { int n = unknown(), i = 0, s = 0; assume(n >= 0 && n <= 100000);"
         " while (i < n) { s += 3; i++; } assert(s != 3 * 31337); }",
+        # Too long to be shown in full, but compiled it takes fewer blocks than that.
+        "int main() { int i, j, s = 0; for (i = 0; i < 200; i++) for (j = 0; j < 200; j++)"
+        " { if (unknown() < 2147483647) s++; assert(s < 25000); } }",
     ],
 )
 def test_failures_after_very_many_steps(text):

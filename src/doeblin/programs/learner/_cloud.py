@@ -7,10 +7,11 @@ the run that visits it, so candidates for lemmas are held against hundreds.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 
-from ..flow import Graph, Interpreter, Run, System
+from ..flow import Graph, Havoc, Interpreter, Run, System
 from ..proof import Clock
 from ._data import LIMIT
 from ._seed import FailedRun, chooser, visited
@@ -51,7 +52,7 @@ class Cloud:
             clock.tick()
             blocks = rng.choice(_BLOCKS)
             run = self._interpreter.run(
-                chooser(rng, self._constants, first=self._starts.draw(rng)),
+                self._inputs(0.1),
                 watch=self._blocks,
                 limit=blocks,
                 visit_limit=blocks,
@@ -70,7 +71,7 @@ class Cloud:
         until = clock.seconds + seconds
         rng = self._rng
         while clock.seconds < until:
-            choose = chooser(rng, self._constants, first=self._starts.draw(rng, anywhere=0.5))
+            choose = self._inputs(0.5)
             state: dict[str, int] = {}
             block, step = 0, 100
             while clock.seconds < until:
@@ -90,6 +91,11 @@ class Cloud:
                     choose, watch=self._blocks, limit=200, initial=state, block=block, visit_limit=4
                 )
                 self._add(near, 4)
+
+    def _inputs(self, anywhere: float) -> Callable[[Havoc], int]:
+        first = self._starts.draw(self._rng, anywhere=anywhere)
+        compared = self._starts.compared
+        return chooser(self._rng, self._constants, first=first, compared=compared)
 
     def _add(self, run: Run, most: int) -> None:
         found: list[set[tuple[int, ...]]] = [set() for _ in self._seen]

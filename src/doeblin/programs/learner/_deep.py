@@ -66,7 +66,9 @@ class DeepRuns:
 
         until = self._clock.seconds + seconds
         first = self._starts.draw(self._rng, anywhere=0.5) if self._rng.random() < 0.8 else {}
-        choose = chooser(self._rng, self._constants, first=first, wide=True)
+        choose = chooser(
+            self._rng, self._constants, first=first, compared=self._starts.compared, wide=True
+        )
         rest = self._rest
 
         def go_on(now: LongRun) -> bool:

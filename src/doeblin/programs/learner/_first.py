@@ -91,7 +91,13 @@ class FirstExamples:
             self._clock.tick()
             first = starts.draw(self._rng) if number % 2 == 0 else None
             run_program(
-                self._interpreter, self._system, self._data, self._rng, self._constants, first=first
+                self._interpreter,
+                self._system,
+                self._data,
+                self._rng,
+                self._constants,
+                first=first,
+                compared=starts.compared,
             )
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:

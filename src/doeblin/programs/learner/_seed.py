@@ -24,9 +24,11 @@ def chooser(
     constants: list[int],
     *,
     first: dict[int, int] | None = None,
+    compared: dict[int, list[int]] | None = None,
     wide: bool = False,
 ) -> Callable[[Havoc], int]:
-    """A source of random inputs: small numbers, many zeros, and the program's own constants."""
+    """A source of random inputs: small numbers, many zeros, and the program's own constants,
+    above all those that an input is `compared` with."""
     zero = rng.choice((0.05, 0.3, 0.5, 0.8))
     scale = rng.choice((2, 5, 12))
     if wide and constants:
@@ -36,6 +38,10 @@ def chooser(
     # A run in which each input likes one value goes where mixed inputs never come.
     loyal = rng.choice((0.0, 0.0, 0.5, 0.95, 1.0))
     liked: dict[int, int] = {}
+    # Of the constants that matter to an input, each run likes some better than others.
+    keen = rng.choice((0.1, 0.4, 0.9))
+    weights: dict[int, list[float]] = {}
+    matter = compared or {}
 
     def choose(havoc: Havoc) -> int:
         if havoc.site in given:
@@ -47,6 +53,11 @@ def chooser(
         return some(havoc)
 
     def some(havoc: Havoc) -> int:
+        if havoc.site in matter and rng.random() < keen:
+            values = matter[havoc.site]
+            if havoc.site not in weights:
+                weights[havoc.site] = [rng.random() ** 2 for _ in values]
+            return rng.choices(values, weights[havoc.site])[0]
         draw = rng.random()
         if draw < zero:
             value = 0 if havoc.call else rng.randint(-1, 1)
@@ -71,6 +82,7 @@ def run_program(
     constants: list[int],
     *,
     first: dict[int, int] | None = None,
+    compared: dict[int, list[int]] | None = None,
     keep: int = 30,
     limit: int = 3000,
 ) -> None:
@@ -79,7 +91,7 @@ def run_program(
     `first` gives values to the first use of an input site, e.g. from a model of the start.
     """
     blocks = [cut.block for cut in system.cuts]
-    inputs = chooser(rng, constants, first=first)
+    inputs = chooser(rng, constants, first=first, compared=compared)
     marks: list[int] = []
     taken: list[tuple[Havoc, int]] = []
 

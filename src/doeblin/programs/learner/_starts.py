@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..flow import System
 from ..proof import Model
-from ..terms import Term, negate
+from ..terms import Term, negate, postorder
 
 Range = tuple[int | None, int | None]
 _FAR = (1 << 31) - 1  # the limits of a type are no demands
@@ -47,11 +47,28 @@ def _bounds(term: Term) -> list[tuple[str, str, int]]:
     return []
 
 
+def _compared(system: System) -> dict[int, list[int]]:
+    """What the program compares its inputs with: constants by the input's site."""
+    found: dict[int, set[int]] = {}
+    roots = [clause.constraint for clause in system.clauses]
+    roots += [arg for clause in system.clauses for arg in clause.args]
+    for node in postorder(*roots):
+        for name, _, bound in _bounds(node) if node.op in ("<=", "<", "=") else ():
+            _, mark, site = name.rpartition("?")
+            if mark and site.isdigit() and abs(bound) < _FAR:
+                found.setdefault(int(site), set()).add(bound)
+    return {site: sorted(bounds) for site, bounds in found.items()}
+
+
 class Starts:
-    """First values of input sites: from models of the start, or within the ranges it demands."""
+    """First values of input sites: from models of the start, or within the ranges it demands.
+
+    `compared` are the constants that the program compares each input with.
+    """
 
     def __init__(self, system: System, models: Sequence[Model] = ()):
         self._ranges = _ranges(system)
+        self.compared = _compared(system)
         self._models = [_sites(model.values) for model in models]
 
     def draw(self, rng: random.Random, *, anywhere: float = 0.1) -> dict[int, int]:

@@ -108,16 +108,19 @@ def _replay_long(
         return None
     values = [value for _, value in whole.inputs]
     head = interpreter.run(_in_order(values), limit=_SHOWN, initial=initial, record=True)
-    # From the last state but one that was noted, on to shortly before the end.
-    note = passed[0]
+    # From the last state but one that was noted, or else the start, to shortly before the end.
+    used, blocks, state, block = 0, 0, initial, 0
+    if passed:
+        note = passed[0]
+        used, blocks, state, block = note.used, note.blocks, note.state, note.block
     late = fast.run(
-        _ordered(values[note.used :]),
-        limit=max(0, whole.blocks - note.blocks - _SHOWN),
-        initial=note.state,
-        block=note.block,
+        _ordered(values[used:]),
+        limit=max(0, whole.blocks - blocks - _SHOWN),
+        initial=state,
+        block=block,
     )
     tail = interpreter.run(
-        _in_order(values[note.used + late.used :]),
+        _in_order(values[used + late.used :]),
         limit=_SHORT,
         initial=late.state,
         block=late.block,
