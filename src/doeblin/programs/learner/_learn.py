@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
@@ -115,7 +116,7 @@ class Learner:
         self._look_around(0.006)
         yield lemmas("facets", self._faces)
         self._aside()
-        self._look_around(0.015)
+        self._look_around(0.025)
         if self.cloud is not None and self.graph is not None:
             self.cloud.reach_far(self.graph, self.clock, 0.01 * self.clock.limit)
         yield lemmas("more facets", self._faces)
@@ -182,12 +183,16 @@ class Learner:
         return found
 
     def _find_guards(self) -> list[list[Cube]]:
-        """Conditions of the program that split a cut point's states, simplest first."""
+        """Conditions of the program that split a cut point's states: those between variables and
+        those on single ones in turn, each simplest first."""
         found = []
         for space in self.spaces:
             atoms = dict.fromkeys(atom for atom, _ in space.suggested)
             simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
-            found.append([(atom,) for atom in simple[:40]])
+            single = [a for a in simple if sum(map(bool, a.vector)) == 1]
+            between = [a for a in simple if a not in set(single)]
+            mixed = chain.from_iterable(zip_longest(between[:20], single[:24]))
+            found.append([(atom,) for atom in mixed if atom is not None])
         return found
 
     def _conjunctions(self, least_weight: float) -> list[list[Dnf]]:
@@ -287,7 +292,7 @@ class Learner:
         if self.interpreter is None or any("*" in name for name in names):
             return []
         run = self.interpreter.run(
-            chooser(self.rng, self._constants),
+            chooser(self.rng, self._constants, compared=self._starts.compared),
             watch=[c.block for c in self.system.cuts],
             limit=400,
             initial=dict(zip(names, point, strict=True)),

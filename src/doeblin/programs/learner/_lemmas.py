@@ -213,7 +213,8 @@ def phases(space: Space) -> list[Cube]:
     for i, bounds in compared.items():
         ends = [c for c in space.primary if c in bounds]
         for low, high in pairwise(ends[:_MOST_PHASES]):
-            found.append((Atom(space.unit(i, -1), LE, -low), Atom(space.unit(i), LE, high)))
+            if high > low + 1:
+                found.append((Atom(space.unit(i, -1), LE, -low), Atom(space.unit(i), LE, high)))
     return found
 
 
