@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.learner._facets import congruences, equations, facets, two_valued
-from doeblin.programs.learner._lemmas import new_formulas
+from doeblin.programs.learner._harvest import harvest
+from doeblin.programs.learner._lemmas import new_formulas, phases
+from doeblin.programs.learner._modes import sizes
+from doeblin.programs.learner._space import Space
 from doeblin.programs.learner._starts import Starts
-from doeblin.programs.proof import LE, Atom, dnf_holds
+from doeblin.programs.proof import EQ, LE, NE, Atom, dnf_holds
 
 
 def clouds(width, *, least=1):
@@ -131,6 +134,39 @@ def test_runs_start_within_what_the_program_assumes():
     for _ in range(200):
         values = sorted(starts.draw(rng, anywhere=0.5).values())
         assert len(values) == 2 and -4 <= values[0] <= 7 and 10 <= values[1] <= 199
+
+
+def space_of(text):
+    program = parse_program(text)
+    found = harvest(program.system, program.graph)
+    (cut,) = program.system.cuts
+    return Space(cut, found.relevant[0], found, random.Random(0)), cut.shown.index
+
+
+def test_phases_are_between_the_constants_that_a_variable_is_compared_with():
+    space, at = space_of("""int main() { int x = 0, y = 0;
+      while (x < 1000) { if (x < 250) y++; else if (x >= 750) y--; x++; }
+      assert(y == 0); }""")
+    up, down = space.unit(at("x")), space.unit(at("x"), -1)
+    found = {
+        (-low.constant, high.constant)
+        for low, high in phases(space)
+        if (low.vector, high.vector) == (down, up)
+    }
+    assert {(250, 750), (750, 1000)} <= found
+
+
+def test_what_moves_in_steps_of_a_size_keeps_its_remainder():
+    space, at = space_of("""int main() { int k = unknown(), i; assume(0 <= k && k <= 9);
+      for (i = 0; i < 100 * k; i += k) ; assert(i == 100 * k); }""")
+    i, k = at("i"), at("k")
+    good = [(n * s, s) if i < k else (s, n * s) for s in range(10) for n in range(30)]
+    known = [((Atom(space.unit(k), LE, 9),),), ((Atom(space.unit(k, -1), LE, 0),),)]
+    found = sizes(space, good, known, space.cut.ranges)
+    wanted = ((Atom(space.unit(k), NE, 7),), (Atom(space.unit(i), EQ, 0, 7),))
+    assert wanted in found
+    assert all(dnf_holds(dnf, point) for dnf in found for point in good)
+    assert not sizes(space, good, known[:1], [(None, None)] * 2)  # not known to be few
 
 
 @pytest.mark.parametrize(
