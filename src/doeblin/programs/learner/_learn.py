@@ -208,7 +208,7 @@ class Learner:
             self.cloud = self.cloud or Cloud(
                 self.interpreter, self.system, self.rng, self._constants, self._starts
             )
-            self.cloud.grow(self.clock, share * self.clock.limit)
+            self.cloud.grow(self.clock, share * min(self.clock.limit, 20.0))
 
     def _faces(self) -> list[list[Dnf]]:
         hints = self.hints or [[] for _ in self.spaces]
