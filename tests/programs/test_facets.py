@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doeblin.programs import Outcome, parse_program, verify
+from doeblin.programs._verify import search_method
+from doeblin.programs.learner import Learner, multiplies, with_products, without_products
 from doeblin.programs.learner._facets import congruences, equations, facets, two_valued
 from doeblin.programs.learner._harvest import harvest
 from doeblin.programs.learner._lemmas import new_formulas, phases
 from doeblin.programs.learner._modes import sizes
 from doeblin.programs.learner._space import Space
 from doeblin.programs.learner._starts import Starts
-from doeblin.programs.proof import EQ, LE, NE, Atom, dnf_holds
+from doeblin.programs.proof import EQ, LE, NE, Atom, Clock, all_term, dnf_holds, recheck
+from doeblin.programs.terms import conj
 
 
 def clouds(width, *, least=1):
@@ -217,8 +220,25 @@ def test_what_moves_in_steps_of_a_size_keeps_its_remainder():
     ],
 )
 def test_what_facets_prove(text):
-    verdict = verify(parse_program(text), timeout=20)
-    assert (verdict.outcome, verdict.found_by) == (Outcome.SAFE, "lemmas"), verdict.reason
+    """By lemmas alone, without any help; a fresh solver agrees."""
+    program = parse_program(text)
+    system = with_products(program.system) if multiplies(program.system) else program.system
+    with Clock(60) as clock:
+        learner = Learner(
+            system,
+            clock,
+            lambda: search_method("default"),
+            random.Random(0),
+            graph=program.graph,
+            interpreter=program.interpreter,
+        )
+        found = learner.run()
+        assert found is not None and learner.progress.by == "lemmas"
+        terms = [
+            conj((cut.facts(), without_products(all_term(formulas, wide.variables), cut)))
+            for formulas, wide, cut in zip(found, system.cuts, program.system.cuts, strict=True)
+        ]
+        assert recheck(program.system, terms, clock) is None
 
 
 @pytest.mark.parametrize(
