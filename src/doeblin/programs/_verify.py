@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 # The part of the remaining time for each look at unsigned arithmetic that wraps around.
 _WRAP_SHARE = 0.1
+# When the default asks Spacer for help, and for how long, as parts of the time limit.
+_SPACER = ((0.1, 0.1), (0.5, 0.25))
 METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
 
 
@@ -113,6 +115,7 @@ class _Attempt:
         self.queries = 0
         self.bounded_seconds = 0.0
         self.accelerated = False
+        self.asked = 0
         self.gave_up: str | None = None
 
     def run(self, hints: Sequence[str]) -> Verdict:
@@ -186,10 +189,12 @@ class _Attempt:
             hints=parse_hints(program, hints, system),
             progress=self.progress,
             notify=self.notify,
-            aside=self._deepen,
+            aside=self._aside,
         )
         try:
             invariants = learner.run()
+        except _Decided as decided:
+            return decided.verdict
         except FailedRun as failed:
             return self._unsafe(Path((), failed.inputs, 1 << 60))
         except Conflict as conflict:
@@ -358,6 +363,33 @@ class _Attempt:
             if path is not None:
                 raise Conflict(path)
 
+    def _aside(self) -> None:
+        """What shares the time with the learner."""
+        self._deepen()
+        if self.method == "default":
+            self._ask_spacer()
+
+    def _ask_spacer(self) -> None:
+        """Spacer is at its best where the search is not: many variables, few disjunctions."""
+        if self.asked == len(_SPACER):
+            return
+        after, share = _SPACER[self.asked]
+        if self.clock.seconds < after * self.clock.limit:
+            return
+        self.asked += 1
+        seconds = max(0.001, min(share * self.clock.limit, self.clock.left))
+        with Clock(seconds, _Either(threading.Event(), self.clock)) as clock:
+            try:
+                answer = spacer(self.program.system, clock)
+            except (OutOfTime, z3.Z3Exception):
+                self.clock.tick()
+                return
+        self.notify(Note("spacer", answer if isinstance(answer, str) else "has an answer"))
+        if isinstance(answer, list):
+            verdict = self._safe(answer, "Spacer")
+            if verdict.outcome is not Outcome.UNKNOWN:
+                raise _Decided(verdict)
+
     def _spacer(self) -> Verdict:
         """Z3's own engine for the same clauses; its proof is re-checked like any other."""
         answer = spacer(self.program.system, self.clock)
@@ -415,6 +447,14 @@ class _Attempt:
                 inputs=results[0].inputs,
             )
         return verdict or self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
+
+
+class _Decided(Exception):
+    """The attempt has come to its end in the midst of another one's work."""
+
+    def __init__(self, verdict: Verdict):
+        super().__init__(verdict.outcome.value)
+        self.verdict = verdict
 
 
 class _Either(threading.Event):

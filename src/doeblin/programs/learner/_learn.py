@@ -51,7 +51,7 @@ class Learner:
     progress: Progress = field(default_factory=Progress)
     notify: Listener = lambda news: None
     aside: Callable[[], None] = lambda: None
-    """Called between rounds, for work that shares the time."""
+    """Called now and then, for work that shares the time."""
 
     def __post_init__(self) -> None:
         products = any("*" in name for cut in self.system.cuts for name in cut.variables)
@@ -102,6 +102,7 @@ class Learner:
             found = stage()
             if found is not None:
                 return found
+            self.aside()
         return self._search(first)
 
     def _stages(self, first: list[Dnf] | None) -> Iterator[Callable[[], Found]]:
@@ -154,9 +155,8 @@ class Learner:
         """Load the engine; compiling it the first time is not the program's fault."""
         from ._search import compiled
 
-        before = self.clock.seconds
-        if compiled(method) > 1.0:
-            self.clock.excuse(self.clock.seconds - before)
+        with self.clock.excused(1.0):
+            compiled(method)
 
     def _aside(self) -> None:
         """What shares the time with the search: whatever the caller wants, and longer runs."""
@@ -288,6 +288,7 @@ class Learner:
 
     def _follow(self, cut: int, point: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
         """States at cut points that the program comes to from one, on some inputs."""
+        self.aside()
         names = self.system.cuts[cut].variables
         if self.interpreter is None or any("*" in name for name in names):
             return []

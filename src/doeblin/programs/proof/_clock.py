@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import z3
@@ -51,9 +53,19 @@ class Clock:
         made.set("ctrl_c", False)
         return made
 
-    def excuse(self, seconds: float) -> None:
-        """Time that does not count, such as the first compilation of the search engine."""
-        self.limit += seconds
+    @contextlib.contextmanager
+    def excused(self, least: float) -> Iterator[None]:
+        """Work that is not the program's fault, such as the first compilation of the search.
+
+        The limit waits for it, and its seconds do not count unless they are fewer than `least`.
+        """
+        limit, before = self.limit, self.seconds
+        self.limit = math.inf
+        try:
+            yield
+        finally:
+            used = self.seconds - before
+            self.limit = limit + (used if used >= least else 0.0)
 
     @property
     def seconds(self) -> float:
