@@ -1,0 +1,56 @@
+"""What an attempt shares its time with, and what does not count."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from doeblin.programs import Outcome, _verify, parse_program, verify
+from doeblin.programs.examples import example
+from doeblin.programs.learner import Learner
+from doeblin.programs.proof import Clock, OutOfTime
+
+
+@pytest.fixture
+def stuck(monkeypatch):
+    """A learner that finds nothing, and Spacer asked at once."""
+    monkeypatch.setattr(_verify, "_SPACER", ((0.0, 0.5),))
+    monkeypatch.setattr(Learner, "run", lambda self: self.aside())
+
+
+@pytest.mark.usefixtures("stuck")
+def test_the_default_asks_spacer_and_says_so():
+    verdict = verify(parse_program(example("fig1")), timeout=30)
+    assert verdict.outcome is Outcome.SAFE
+    assert verdict.found_by == "Spacer" and verdict.method == "default"
+
+
+@pytest.mark.usefixtures("stuck")
+@pytest.mark.parametrize("method", ["two-stage", "one-stage", "zero-stage"])
+def test_the_chains_of_the_paper_are_on_their_own(method):
+    verdict = verify(parse_program(example("fig1")), timeout=30, method=method)
+    assert verdict.outcome is Outcome.UNKNOWN
+
+
+def test_the_limit_waits_for_what_is_excused():
+    with Clock(0.2) as clock:
+        with clock.excused(least=0.1):
+            time.sleep(0.3)
+            clock.tick()
+        assert clock.left > 0.1
+        with clock.excused(least=10.0):
+            time.sleep(0.3)
+        with pytest.raises(OutOfTime):
+            clock.tick()
+
+
+def test_a_solver_that_prints_is_not_heard():
+    script = (
+        "import os, sys; from doeblin.programs._batch import prepare_process; prepare_process();"
+        "os.write(2, b'foreign'); print('own', file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert run.stderr.split() == ["own"]
