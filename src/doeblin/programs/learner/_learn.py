@@ -102,7 +102,7 @@ class Learner:
             found = stage()
             if found is not None:
                 return found
-            self.aside()
+            self._share()
         return self._search(first)
 
     def _stages(self, first: list[Dnf] | None) -> Iterator[Callable[[], Found]]:
@@ -157,6 +157,11 @@ class Learner:
 
         with self.clock.excused(1.0):
             compiled(method)
+
+    def _share(self) -> None:
+        """Others may work in the midst of the lemmas, too, where these take long."""
+        if self.clock.seconds > 0.1 * self.clock.limit:
+            self.aside()
 
     def _aside(self) -> None:
         """What shares the time with the search: whatever the caller wants, and longer runs."""
@@ -288,7 +293,7 @@ class Learner:
 
     def _follow(self, cut: int, point: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
         """States at cut points that the program comes to from one, on some inputs."""
-        self.aside()
+        self._share()
         names = self.system.cuts[cut].variables
         if self.interpreter is None or any("*" in name for name in names):
             return []
