@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from doeblin.programs import Outcome, _verify, parse_program, verify
+from doeblin.programs import Outcome, _attempt, parse_program, verify
 from doeblin.programs.examples import example
 from doeblin.programs.learner import Learner
 from doeblin.programs.proof import Clock, OutOfTime
@@ -17,7 +17,7 @@ from doeblin.programs.proof import Clock, OutOfTime
 @pytest.fixture
 def stuck(monkeypatch):
     """A learner that finds nothing, and Spacer asked at once."""
-    monkeypatch.setattr(_verify, "_SPACER", ((0.0, 0.5),))
+    monkeypatch.setattr(_attempt, "_SPACER", ((0.0, 0.5),))
     monkeypatch.setattr(Learner, "run", lambda self: self.aside())
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doeblin.programs import Outcome, parse_program, verify
-from doeblin.programs._verify import search_method
+from doeblin.programs._methods import search_method
 from doeblin.programs.learner import Learner, multiplies, with_products, without_products
 from doeblin.programs.learner._facets import congruences, equations, facets, two_valued
 from doeblin.programs.learner._harvest import harvest

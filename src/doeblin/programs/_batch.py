@@ -81,7 +81,7 @@ class _Worker:
 def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     prepare_process()
-    from ._verify import search_method
+    from ._methods import search_method
     from .learner._search import compiled
 
     if options["method"] != "spacer":

@@ -40,6 +40,11 @@ class Clock:
         if self._watcher is not None:
             self._watcher.join()
 
+    def part(self, seconds: float, cancel: threading.Event | None = None) -> Clock:
+        """A clock for a part of the time; it is over when this one is, or `cancel` is set."""
+        either = _Either(cancel or threading.Event(), self)
+        return Clock(max(0.001, min(seconds, self.left)), either)
+
     def context(self) -> z3.Context:
         """A new solver context that this clock may interrupt."""
         made = z3.Context()
@@ -93,3 +98,15 @@ class Clock:
                     # The call reports errors of the interrupted thread; they are not its own.
                     with contextlib.suppress(z3.Z3Exception):
                         context.interrupt()
+
+
+class _Either(threading.Event):
+    """Set when the event is set or the clock is over."""
+
+    def __init__(self, event: threading.Event, clock: Clock):
+        super().__init__()
+        self._event = event
+        self._clock = clock
+
+    def is_set(self) -> bool:
+        return self._event.is_set() or self._clock.over

@@ -1,0 +1,399 @@
+"""One attempt at a program: what is tried, in which order, and what a verdict takes."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+
+import z3
+
+from ._hints import parse_hints
+from ._methods import search_method
+from ._program import Program
+from ._spacer import spacer
+from ._verdict import Invariant, Outcome, Verdict
+from .flow import System
+from .learner import (
+    Conflict,
+    FailedRun,
+    Learner,
+    Listener,
+    Note,
+    Progress,
+    multiplies,
+    with_products,
+    without_products,
+)
+from .output._c_text import c_text
+from .proof import (
+    Bounded,
+    Clock,
+    Failure,
+    OutOfTime,
+    Path,
+    accelerate,
+    all_term,
+    fails_on,
+    recheck,
+    replay_clauses,
+    replay_graph,
+)
+from .terms import TRUE, Term, conj
+
+# The part of the remaining time for each look at unsigned arithmetic that wraps around.
+_WRAP_SHARE = 0.1
+# When the default asks Spacer for help, and for how long, as parts of the time limit.
+_SPACER = ((0.1, 0.1), (0.5, 0.25))
+
+
+class Attempt:
+    """A program, a clock, and how far the proof has come."""
+
+    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Listener):
+        self.program = program
+        self.clock = clock
+        self.method = method
+        self.seed = seed
+        self.notify = notify
+        self.progress = Progress()
+        self.queries = 0
+        self.bounded_seconds = 0.0
+        self.accelerated = False
+        self.asked = 0
+        self.gave_up: str | None = None
+
+    def run(self, hints: Sequence[str]) -> Verdict:
+        if self.program.unsupported:
+            return self._verdict(Outcome.UNKNOWN, self.program.unsupported)
+        try:
+            return self._decide(hints)
+        except OutOfTime as reason:
+            return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
+        except z3.Z3Exception as error:
+            # An interrupt can surface in any call of the solver's.
+            try:
+                self.clock.tick()
+            except OutOfTime as reason:
+                return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
+            return self._verdict(Outcome.UNKNOWN, f"the solver failed: {error}")
+        except RecursionError:
+            return self._verdict(Outcome.UNKNOWN, "unsupported: nesting this deep")
+        except MemoryError:
+            return self._verdict(Outcome.UNKNOWN, "out of memory")
+
+    def _explain(self, reason: str) -> str:
+        if self.gave_up and reason != "cancelled":
+            return f"{reason}; the solver gave up on a condition ({self.gave_up})"
+        return reason
+
+    def _decide(self, hints: Sequence[str]) -> Verdict:
+        self.program.prepare(self.clock.tick)
+        system = self.program.system
+        if not any(clause.target is None for clause in system.clauses):
+            return self._safe([TRUE for _ in system.cuts], "no failure is reachable at all")
+        if self.method == "spacer":
+            return self._spacer()
+        self.bounded = Bounded(system, self.clock)
+        seconds = 0.3 if system.cuts else self.clock.left
+        found = self._bounded_search(depth=8 if system.cuts else 1, seconds=seconds)
+        if found is not None:
+            return found
+        if not system.cuts:
+            if self.bounded.exhausted:
+                return self._verdict(Outcome.UNKNOWN, "the solver gave up on the only condition")
+            return self._safe([], "no loops")
+        if self.method == "portfolio":
+            return self._portfolio(hints)
+        return self._learn(hints, self.clock)
+
+    def _learn(self, hints: Sequence[str], clock: Clock) -> Verdict:
+        """The loop; where the program multiplies variables, linear invariants get a first part of
+        the time, and the rest goes to invariants that may speak of products."""
+        system = self.program.system
+        if not multiplies(system):
+            return self._learn_in(system, hints, clock)
+        with clock.part(0.12 * clock.left) as first:
+            try:
+                return self._learn_in(system, hints, first)
+            except (OutOfTime, z3.Z3Exception):
+                clock.tick()
+        self.notify(Note("products", "states now include products of variables"))
+        return self._learn_in(with_products(system), hints, clock)
+
+    def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
+        program = self.program
+        learner = Learner(
+            system,
+            clock,
+            lambda: search_method(self.method),
+            random.Random(self.seed),
+            graph=program.graph,
+            interpreter=program.interpreter,
+            lemmas=self.method in ("default", "portfolio"),
+            hints=parse_hints(program, hints, system),
+            progress=self.progress,
+            notify=self.notify,
+            aside=self._aside,
+        )
+        try:
+            invariants = learner.run()
+        except _Decided as decided:
+            return decided.verdict
+        except FailedRun as failed:
+            return self._unsafe(Path((), failed.inputs, 1 << 60))
+        except Conflict as conflict:
+            return self._unsafe(conflict.path)
+        finally:
+            self.queries = learner.conditions.queries
+            self.gave_up = learner.teacher.gave_up
+        if invariants is None:
+            return self._verdict(Outcome.UNKNOWN, "the templates are exhausted")
+        terms = [
+            without_products(all_term(formulas, wide.variables), cut)
+            for formulas, wide, cut in zip(
+                invariants, system.cuts, program.system.cuts, strict=True
+            )
+        ]
+        return self._safe(terms, self.progress.by)
+
+    # ---- verdicts
+
+    def _safe(self, found: Sequence[Term], by: str) -> Verdict:
+        """SAFE, if a fresh solver agrees."""
+        system = self.program.system
+        terms = [conj((cut.facts(), term)) for cut, term in zip(system.cuts, found, strict=True)]
+        refusal = recheck(system, terms, self.clock)
+        if refusal is not None:
+            return self._verdict(
+                Outcome.UNKNOWN, f"the final re-check did not confirm the proof ({refusal})"
+            )
+        if (failing := self._wrap_around(terms)) is not None:
+            return failing
+        invariants = []
+        for cut, term, full in zip(system.cuts, found, terms, strict=True):
+            shown = dict(zip(cut.variables, cut.shown, strict=True))
+            shown = {n: s if list(shown.values()).count(s) == 1 else n for n, s in shown.items()}
+            text = c_text(term, lambda n, shown=shown: shown.get(n, n))
+            invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
+        self.progress.by = by
+        return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants))
+
+    def _wrap_around(self, invariants: Sequence[Term]) -> Verdict | None:
+        """A failure that mathematical integers do not know: unsigned arithmetic wraps around in C.
+
+        None if the invariants hold all the same, or if a short search finds no such failure.
+        """
+        wrapping = self.program.wrapping
+        if wrapping is None:
+            return None
+        wrapping.prepare(self.clock.tick)
+        system = self.program.system
+        if [cut.variables for cut in wrapping.system.cuts] == [c.variables for c in system.cuts]:
+            exact = [
+                conj((c.facts(), i)) for c, i in zip(wrapping.system.cuts, invariants, strict=True)
+            ]
+            with self.clock.part(_WRAP_SHARE * self.clock.left) as clock:
+                try:
+                    if recheck(wrapping.system, exact, clock) is None:
+                        return None
+                except (OutOfTime, z3.Z3Exception):
+                    self.clock.tick()
+        with self.clock.part(_WRAP_SHARE * self.clock.left) as clock:
+            rival = Attempt(wrapping, clock, "default", self.seed, self.notify)
+            found = rival.run(())
+        if found.outcome is not Outcome.UNSAFE:
+            return None
+        return self._verdict(
+            Outcome.UNSAFE,
+            f"{found.reason}, after unsigned arithmetic wraps around",
+            failure=found.failure,
+            inputs=found.inputs,
+        )
+
+    def _unsafe(self, path: Path) -> Verdict:
+        """UNSAFE, if the program really fails on this path."""
+        program = self.program
+        failure: Failure | None
+        if program.graph is not None and program.interpreter is not None:
+            failure = replay_graph(
+                program.graph, program.interpreter, program.system, path, self.clock.tick
+            )
+        else:
+            failure = replay_clauses(program.system, path)
+        if failure is None:
+            return self._verdict(Outcome.UNKNOWN, "a failure was found but could not be replayed")
+        if not self._fails_on_machine(failure):
+            return self._verdict(
+                Outcome.UNKNOWN,
+                "the property fails only where integers leave the range of their type; "
+                "--ints wrap32 decides for machine integers",
+            )
+        inputs: list[tuple[str, int]] = []
+        reason = "the failure condition is reachable"
+        if failure.run is not None:
+            for havoc, value in failure.run.inputs:
+                variable = program.graph.variables[havoc.name] if program.graph else None
+                what = f"{havoc.call}()" if havoc.call else (variable.shown if variable else "")
+                inputs.append((f"{what} at {havoc.place}", value))
+            fail = failure.run.failure
+            if fail is not None:
+                reason = f"{fail.what} at {fail.place}"
+        else:
+            for name, values in failure.states:
+                inputs += [(f"{name}.{key}", value) for key, value in values.items()]
+        return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
+
+    def _fails_on_machine(self, failure: Failure) -> bool:
+        """Does the compiled program, too, fail on these inputs?"""
+        if failure.run is None or failure.run.failure is None or self.program.machine is None:
+            return True
+        inputs = [value for _, value in failure.run.inputs]
+        found = fails_on(self.program.machine, inputs, self.clock.tick)
+        return found is not None and found.what == failure.run.failure.what
+
+    def _verdict(self, outcome: Outcome, reason: str, **more: object) -> Verdict:
+        return Verdict(
+            outcome,
+            self.program.file,
+            reason,
+            seconds=self.clock.seconds,
+            rounds=self.progress.rounds,
+            method=self.method,
+            found_by=self.progress.by,
+            seed=self.seed,
+            ints=self.program.ints,
+            steps=self.progress.steps,
+            search_seconds=self.progress.search_seconds,
+            queries=self.queries,
+            **more,  # type: ignore[arg-type]
+        )
+
+    # ---- other ways
+
+    def _bounded_search(self, depth: int, seconds: float) -> Verdict | None:
+        until = self.clock.seconds + seconds
+        while self.bounded.depth < depth and not self.bounded.exhausted:
+            left = until - self.clock.seconds
+            if left <= 0:
+                return None
+            path = self.bounded.deepen(left)
+            self.bounded_seconds += self.clock.seconds - (until - left)
+            if path is not None:
+                verdict = self._unsafe(path)
+                return verdict if verdict.outcome is Outcome.UNSAFE else None
+            if not self.program.system.cuts:
+                return None
+        return None
+
+    def _deepen(self) -> None:
+        """Bounded search on the side: about a sixth of the time so far.
+
+        Here loops may be taken many times at once, so all depths are looked at anew.
+        """
+        share = self.clock.seconds / 6 - self.bounded_seconds
+        if not self.accelerated:
+            self.accelerated = True
+            system, base = accelerate(self.program.system, self.clock)
+            if base:
+                self.bounded = Bounded(system, self.clock, base)
+                share = max(share, 0.02 * self.clock.limit)
+        until = self.clock.seconds + share
+        while (left := until - self.clock.seconds) > 0.02:
+            before = self.clock.seconds
+            path = self.bounded.deepen(left)
+            self.bounded_seconds += self.clock.seconds - before
+            if path is not None:
+                raise Conflict(path)
+
+    def _aside(self) -> None:
+        """What shares the time with the learner."""
+        self._deepen()
+        if self.method == "default":
+            self._ask_spacer()
+
+    def _ask_spacer(self) -> None:
+        """Spacer is at its best where the search is not: many variables, few disjunctions."""
+        if self.asked == len(_SPACER):
+            return
+        after, share = _SPACER[self.asked]
+        if self.clock.seconds < after * self.clock.limit:
+            return
+        self.asked += 1
+        with self.clock.part(share * self.clock.limit) as clock:
+            try:
+                answer = spacer(self.program.system, clock)
+            except (OutOfTime, z3.Z3Exception):
+                self.clock.tick()
+                return
+        self.notify(Note("spacer", answer if isinstance(answer, str) else "has an answer"))
+        if isinstance(answer, list):
+            verdict = self._safe(answer, "Spacer")
+            if verdict.outcome is not Outcome.UNKNOWN:
+                raise _Decided(verdict)
+
+    def _spacer(self) -> Verdict:
+        """Z3's own engine for the same clauses; its proof is re-checked like any other."""
+        answer = spacer(self.program.system, self.clock)
+        if isinstance(answer, str):
+            return self._verdict(Outcome.UNKNOWN, answer)
+        if answer is not None:
+            return self._safe(answer, "Spacer")
+        self.bounded = Bounded(self.program.system, self.clock)
+        found = self._bounded_search(depth=10_000, seconds=self.clock.left)
+        return found or self._verdict(
+            Outcome.UNKNOWN, "Spacer says unsafe, but no failure could be replayed in time"
+        )
+
+    def _portfolio(self, hints: Sequence[str]) -> Verdict:
+        """The search and Spacer side by side; the first to finish wins."""
+        stop = threading.Event()
+        results: list[Verdict] = []
+
+        def other() -> None:
+            with Clock(self.clock.left, stop) as clock:
+                rival = Attempt(self.program, clock, "spacer", self.seed, self.notify)
+                verdict = rival.run(hints)
+                if verdict.outcome is not Outcome.UNKNOWN:
+                    results.append(verdict)
+                    mine.set()
+
+        mine = threading.Event()
+        thread = threading.Thread(target=other, daemon=True)
+        thread.start()
+        try:
+            with self.clock.part(self.clock.left, mine) as clock:
+                try:
+                    verdict = self._learn(hints, clock)
+                except OutOfTime:
+                    if not results:
+                        self.clock.tick()
+                    verdict = None
+                except z3.Z3Exception:
+                    # The rival's success interrupts the solver, in whatever call it is.
+                    if not results:
+                        raise
+                    verdict = None
+        finally:
+            stop.set()
+            thread.join()
+        if verdict is not None and verdict.outcome is not Outcome.UNKNOWN:
+            return verdict
+        if results:
+            self.progress.by = "Spacer"
+            return self._verdict(
+                results[0].outcome,
+                results[0].reason,
+                invariants=results[0].invariants,
+                failure=results[0].failure,
+                inputs=results[0].inputs,
+            )
+        return verdict or self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
+
+
+class _Decided(Exception):
+    """The attempt has come to its end in the midst of another one's work."""
+
+    def __init__(self, verdict: Verdict):
+        super().__init__(verdict.outcome.value)
+        self.verdict = verdict
