@@ -116,7 +116,10 @@ def children(parent: int) -> list[int]:
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 def test_interrupt_leaves_no_process_and_says_what_is_known(folder):
     (folder / "hard.c").write_text(HARD)
-    code = "from doeblin.cli import main; main()"
+    code = (  # in the background of a shell, an interrupt would be ignored
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from doeblin.cli import main; main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code, "verify", str(folder), "--timeout", "120"],
         stdout=subprocess.PIPE,

@@ -43,6 +43,7 @@ from .terms import TRUE, Term, conj
 
 # The part of the remaining time for each look at unsigned arithmetic that wraps around.
 _WRAP_SHARE = 0.1
+_MOST_VARIABLES = 150  # atoms are vectors over them, and as many
 # When the default asks Spacer for help, and for how long, as parts of the time limit.
 _SPACER = ((0.1, 0.1), (0.5, 0.25))
 
@@ -123,6 +124,8 @@ class Attempt:
 
     def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
         program = self.program
+        if (alive := max(len(cut.variables) for cut in system.cuts)) > _MOST_VARIABLES:
+            return self._verdict(Outcome.UNKNOWN, f"too many variables ({alive}) matter at a loop")
         learner = Learner(
             system,
             clock,
@@ -326,7 +329,6 @@ class Attempt:
             except (OutOfTime, z3.Z3Exception):
                 self.clock.tick()
                 return
-        self.notify(Note("spacer", answer if isinstance(answer, str) else "has an answer"))
         if isinstance(answer, list):
             verdict = self._safe(answer, "Spacer")
             if verdict.outcome is not Outcome.UNKNOWN:
