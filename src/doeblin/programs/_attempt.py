@@ -41,9 +41,8 @@ from .proof import (
 )
 from .terms import TRUE, Term, conj
 
-# The part of the remaining time for each look at unsigned arithmetic that wraps around.
-_WRAP_SHARE = 0.1
-_MOST_VARIABLES = 150  # atoms are vectors over them, and as many
+_WRAP_SHARE = 0.1  # of the remaining time, for each look at unsigned wrap-around
+_MOST_VARIABLES = 150  # at a loop: the atoms over them need memory by the square
 # When the default asks Spacer for help, and for how long, as parts of the time limit.
 _SPACER = ((0.1, 0.1), (0.5, 0.25))
 
