@@ -186,34 +186,37 @@ def test_huge_constants_are_exact_or_refused(folder, capsys):
     )
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads its memory from /proc")
 def test_thousands_of_variables_within_time_and_memory(folder):
     """A process of its own: at most the limit and a second, and less than 2 GB."""
-    count = 3000
-    (folder / "many.c").write_text(
-        "int main() {"
-        + "".join(f"int v{i} = {i};" for i in range(count))
-        + "while (unknown()) {"
-        + "".join(f"v{i} = v{(i + 1) % count} + {i % 3};" for i in range(count))
-        + "} assert(v0 >= 0); }"
-    )
     code = (
-        "import resource, time\nfrom doeblin.cli import main\nstart = time.monotonic()\n"
+        "from doeblin.cli import main\n"
         "try:\n    main()\nfinally:\n    import sys\n"
-        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+        "    print(open('/proc/self/status').read(), file=sys.stderr)"
     )
-    before = time.monotonic()
-    answer = subprocess.run(
-        [sys.executable, "-c", code, "verify", str(folder / "many.c"), "--timeout", "3"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert answer.returncode in (0, 2)
-    # Three seconds, one of grace, and starting Python on a machine that tests share.
-    assert time.monotonic() - before < 3 + 1 + 4
-    if answer.stderr.strip().isdigit():  # not when the process had to leave at once
-        assert int(answer.stderr) < 2_000_000  # kilobytes
+    for count in (300, 3000):
+        (folder / "many.c").write_text(
+            "int main() {"
+            + "".join(f"int v{i} = {i};" for i in range(count))
+            + "while (unknown()) {"
+            + "".join(f"v{i} = v{(i + 1) % count} + {i % 3};" for i in range(count))
+            + "} assert(v0 >= 0); }"
+        )
+        before = time.monotonic()
+        answer = subprocess.run(
+            [sys.executable, "-c", code, "verify", str(folder / "many.c"), "--timeout", "3"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert answer.returncode == 2
+        assert "time limit of 3 s reached" in answer.stdout
+        # Three seconds, one of grace, and starting Python on a machine that tests share.
+        assert time.monotonic() - before < 3 + 1 + 4
+        if "VmHWM" in answer.stderr:  # not when the process had to leave at once
+            # Not getrusage, which also counts what the parent had before exec.
+            assert int(answer.stderr.split("VmHWM:")[1].split()[0]) < 2_000_000  # kilobytes
 
 
 def test_starting_is_quick(folder):

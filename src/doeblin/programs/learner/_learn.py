@@ -195,7 +195,7 @@ class Learner:
             atoms = dict.fromkeys(atom for atom, _ in space.suggested)
             simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
             single = [a for a in simple if sum(map(bool, a.vector)) == 1]
-            between = [a for a in simple if a not in set(single)]
+            between = [a for a in simple if sum(map(bool, a.vector)) > 1]
             mixed = chain.from_iterable(zip_longest(between[:20], single[:24]))
             found.append([(atom,) for atom in mixed if atom is not None])
         return found
