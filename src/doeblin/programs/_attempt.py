@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Sequence
 
 import z3
@@ -11,6 +10,7 @@ import z3
 from ._hints import parse_hints
 from ._methods import search_method
 from ._program import Program
+from ._race import race
 from ._spacer import spacer
 from ._verdict import Invariant, Outcome, Verdict
 from .flow import System
@@ -42,7 +42,6 @@ from .proof import (
 from .terms import TRUE, Term, conj
 
 _WRAP_SHARE = 0.1  # of the remaining time, for each look at unsigned wrap-around
-_MOST_VARIABLES = 150  # at a loop: the atoms over them need memory by the square
 # When the default asks Spacer for help, and for how long, as parts of the time limit.
 _SPACER = ((0.1, 0.1), (0.5, 0.25))
 
@@ -123,8 +122,6 @@ class Attempt:
 
     def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
         program = self.program
-        if (alive := max(len(cut.variables) for cut in system.cuts)) > _MOST_VARIABLES:
-            return self._verdict(Outcome.UNKNOWN, f"too many variables ({alive}) matter at a loop")
         learner = Learner(
             system,
             clock,
@@ -348,48 +345,23 @@ class Attempt:
 
     def _portfolio(self, hints: Sequence[str]) -> Verdict:
         """The search and Spacer side by side; the first to finish wins."""
-        stop = threading.Event()
-        results: list[Verdict] = []
 
-        def other() -> None:
-            with Clock(self.clock.left, stop) as clock:
-                rival = Attempt(self.program, clock, "spacer", self.seed, self.notify)
-                verdict = rival.run(hints)
-                if verdict.outcome is not Outcome.UNKNOWN:
-                    results.append(verdict)
-                    mine.set()
+        def rival(clock: Clock) -> Verdict:
+            return Attempt(self.program, clock, "spacer", self.seed, self.notify).run(hints)
 
-        mine = threading.Event()
-        thread = threading.Thread(target=other, daemon=True)
-        thread.start()
-        try:
-            with self.clock.part(self.clock.left, mine) as clock:
-                try:
-                    verdict = self._learn(hints, clock)
-                except OutOfTime:
-                    if not results:
-                        self.clock.tick()
-                    verdict = None
-                except z3.Z3Exception:
-                    # The rival's success interrupts the solver, in whatever call it is.
-                    if not results:
-                        raise
-                    verdict = None
-        finally:
-            stop.set()
-            thread.join()
-        if verdict is not None and verdict.outcome is not Outcome.UNKNOWN:
-            return verdict
-        if results:
-            self.progress.by = "Spacer"
-            return self._verdict(
-                results[0].outcome,
-                results[0].reason,
-                invariants=results[0].invariants,
-                failure=results[0].failure,
-                inputs=results[0].inputs,
-            )
-        return verdict or self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
+        found = race(self.clock, lambda clock: self._learn(hints, clock), rival)
+        if found is None:
+            return self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
+        if found.method == self.method:
+            return found
+        self.progress.by = "Spacer"
+        return self._verdict(
+            found.outcome,
+            found.reason,
+            invariants=found.invariants,
+            failure=found.failure,
+            inputs=found.inputs,
+        )
 
 
 class _Decided(Exception):
