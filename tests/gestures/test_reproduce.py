@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from doeblin import InputError
 from doeblin.cli._reproduce import reproduce
-from doeblin.gestures.paper import paired
+from doeblin.gestures.paper import _library_run, paired
 from doeblin.gestures.paper._experiment import Curve
 from doeblin.reproduce import _gestures
 from doeblin.reproduce._gestures import Cell, Job, Size, jobs
@@ -132,6 +132,35 @@ def test_cells_are_run_by_the_engine_that_is_asked_for(monkeypatch, tmp_path):
     assert found["curve"] == [[0.5] * 4] and found["cell"]["seed"] == 3
 
 
+def test_the_library_compiles_each_program_once_before_the_first_cell(monkeypatch, tmp_path):
+    events = []
+
+    class Setting:
+        def __init__(self, task, method, transitions, chains, batch, on_dev):
+            self.asked = (method.name, transitions, chains, batch, on_dev)
+
+        def compile(self):
+            events.append(self.asked)
+
+    def run_cell(size, folder, cell):
+        events.append(cell)
+        (folder / cell.name).write_text("{}")
+
+    monkeypatch.setattr(_library_run, "Setting", Setting)
+    monkeypatch.setattr(_gestures, "run_cell", run_cell)
+    monkeypatch.setattr(_gestures, "_task", lambda *arguments: None)
+    size = replace(SIZE, engine="library", batch=8)
+    tried = [
+        (job, step) for job in (Job("reversal", 4, 10), Job("u-gibbs", 8, 10)) for step in (1, 2)
+    ]
+    cells = [Cell("step", job, 3, step) for job, step in tried]
+    _gestures._run_all(size, tmp_path, [*cells, Cell("plain", cells[0].job, 3)], None, print)
+    assert sorted(events[:2]) == [("reversal", 4, 16, 8, True), ("u-gibbs", 8, 16, 8, True)]
+    assert set(cells) < set(events[2:]) and len(events) == 2 + 5
+    _gestures._run_all(size, tmp_path, cells, None, print)  # all done: nothing to compile
+    assert len(events) == 2 + 5
+
+
 @pytest.mark.parametrize(("asked", "found"), [("auto", "library"), ("compiled", "compiled")])
 def test_the_command_hands_on_engine_batch_and_seed(monkeypatch, tmp_path, asked, found):
     sizes = []
@@ -142,9 +171,9 @@ def test_the_command_hands_on_engine_batch_and_seed(monkeypatch, tmp_path, asked
 
     monkeypatch.setattr(_gestures, "gesture_experiment", experiment)
     monkeypatch.setattr(_gestures, "fitting_engine", lambda: "library")
-    options = f"--quick --engine {asked} --batch 8 --seed 3 --seeds 1 --out {tmp_path}"
+    options = f"--quick --engine {asked} --batch 4 --seed 3 --seeds 1 --out {tmp_path}"
     result = CliRunner().invoke(reproduce, ["gestures", *options.split()])
     assert isinstance(result.exception, InputError)
     (size,) = sizes
-    assert size == replace(_gestures.QUICK, engine=found, batch=8, first_seed=3, seeds=1)
+    assert size == replace(_gestures.QUICK, engine=found, batch=4, first_seed=3, seeds=1)
     assert list(size.data_seeds) == [3]

@@ -120,9 +120,7 @@ def formulas(
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
-    default=32,
-    show_default=True,
-    help="Gestures a step of training, with the library.",
+    help="Gestures a step of training, with the library.  [default: 32, quick 8]",
 )
 @_console.out_option(
     "reproduced", "gestures.png, gestures.svg, gestures.json and the finished runs"
@@ -134,7 +132,7 @@ def gestures(
     seeds: int | None,
     jobs: int | None,
     engine: Literal["auto", "compiled", "library"],
-    batch: int,
+    batch: int | None,
     out: Path,
     seed: int,
     as_json: bool,
@@ -159,9 +157,8 @@ def gestures(
         QUICK if quick else Size(),
         first_seed=seed,
         engine=fitting_engine() if engine == "auto" else engine,
-        batch=batch,
     )
-    size = replace(size, seeds=seeds) if seeds else size
+    size = replace(size, seeds=seeds or size.seeds, batch=batch or size.batch)
     report = gesture_experiment(
         size, out, workers=jobs, progress=lambda text: click.echo(text, err=True)
     )

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
@@ -37,6 +37,7 @@ Submit = Callable[..., Any] | None
 _DEV_SEED = 10_000
 _DEV_PASSES = 2
 _EXTENSIONS = 3
+_CHAINS = 16
 # A transition of the block kernel costs about this many of single-site Gibbs.
 _BLOCK_COST = 4
 
@@ -95,7 +96,15 @@ class Size:
 
 
 QUICK = Size(
-    budgets=(20, 50), words=400, many=0, dev=100, test=200, seeds=2, passes=2, steps=(0.05, 0.2)
+    budgets=(20, 50),
+    words=400,
+    many=0,
+    dev=100,
+    test=200,
+    seeds=2,
+    passes=2,
+    steps=(0.05, 0.2),
+    batch=8,
 )
 
 
@@ -255,6 +264,8 @@ def _run_all(
     waiting.sort(key=lambda cell: (-cell.cost, cell.seed))
     if len(waiting) < len(cells):
         say(f"{len(cells) - len(waiting)} of {len(cells)} cells were done before")
+    if waiting and size.engine == "library":
+        _compile_library(size, folder, waiting, say)
     done = 0
 
     def tell(cell: Cell) -> None:
@@ -281,7 +292,7 @@ def run_cell(size: Size, folder: Path, cell: Cell) -> None:
     task = _task(size, folder, job.words, job.labels == 53, cell.seed)
     result: dict[str, Any]
     if cell.kind == "plain":
-        plain = without_chains(task, 16 * job.transitions)
+        plain = without_chains(task, _CHAINS * job.transitions)
         result = {name: values.tolist() for name, values in plain.items()}
     else:
         if size.engine == "compiled":
@@ -295,6 +306,7 @@ def run_cell(size: Size, folder: Path, cell: Cell) -> None:
             job.transitions,
             passes=passes,
             step=cell.step,
+            chains=_CHAINS,
             on_dev=tuning,
             only_last=tuning,
             engine=size.engine,
@@ -320,6 +332,30 @@ def _compile() -> None:
     task = make_task(num_train=4, num_dev=1, num_test=1, seed=0, noise=0.5, dictionary_size=50)
     for method in METHODS.values():
         run_method(task, method, 1, passes=1, step=0.1, chains=2)
+
+
+def _compile_library(
+    size: Size, folder: Path, cells: Sequence[Cell], say: Callable[[str], None]
+) -> None:
+    """Compiles what the cells run, which takes longer than running it, on all cores at once."""
+    from ..gestures.paper._library_run import Setting
+
+    kinds = {
+        (cell.job.method, cell.job.transitions, cell.job.labels): cell
+        for cell in cells
+        if cell.kind != "plain"
+    }
+    say(f"compiling {len(kinds)} programs")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = []
+        for (name, transitions, labels), cell in kinds.items():
+            task = _task(size, folder, cell.job.words, labels == 53, cell.seed)
+            setting = Setting(
+                task, METHODS[name], transitions, _CHAINS, size.batch, cell.kind == "step"
+            )
+            futures.append(pool.submit(setting.compile))
+        for future in as_completed(futures):
+            future.result()
 
 
 @lru_cache(maxsize=2)

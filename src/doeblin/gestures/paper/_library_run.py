@@ -263,6 +263,34 @@ def accuracies(
     ]
 
 
+class Setting:
+    """What a method needs on the library: its plan, its data, and where its weights begin."""
+
+    def __init__(
+        self, task: Task, method: Method, transitions: int, chains: int, batch: int, on_dev: bool
+    ):
+        self.plan = Plan(method, transitions, chains, task.num_keys, task.hard)
+        self.batch = batch
+        start = jnp.asarray(task.restart, jnp.float32)
+        self.fixed, self.weights = Fixed(Trie.of(task.dictionary), start), Weights(start, start)
+        self.train = _dataset(task.train, self.fixed.trie.depth)
+        self.held_out = _dataset(task.dev if on_dev else task.test, self.fixed.trie.depth)
+        self.side_by_side = min(_SIDE_BY_SIDE, len(self.held_out))
+
+    def compile(self) -> None:
+        """Compiles all that the method calls, by calling it; results are not kept."""
+        key, squares = jax.random.key(0), _ADAGRAD.init(self.weights)
+        first = self.train.get(self.train.batches(self.batch)[0], self.batch)
+        for estimate in (by_restart, by_chains):
+            if estimate is by_chains or self.plan.method.reward_first:
+                learn(
+                    estimate, self.plan, self.fixed, self.weights, squares, key, first.examples,
+                    first.weights, np.float32(0),
+                )  # fmt: skip
+        some = next(self.held_out.all_batches(self.side_by_side))
+        visit(self.plan, self.fixed, self.weights, key, some.examples)
+
+
 def run_on_library(
     task: Task,
     method: Method,
@@ -277,14 +305,10 @@ def run_on_library(
     progress: Callable[[], None] | None,
 ) -> Curve:
     """`run_method` on the library. Seconds are those of the clock, without compilation."""
-    plan = Plan(method, transitions, chains, task.num_keys, task.hard)
-    start = jnp.asarray(task.restart, jnp.float32)
-    fixed, weights = Fixed(Trie.of(task.dictionary), start), Weights(start, start)
+    setting = Setting(task, method, transitions, chains, batch, on_dev)
+    setting.compile()
+    plan, fixed, weights, train = setting.plan, setting.fixed, setting.weights, setting.train
     squares = _ADAGRAD.init(weights)
-    longest = fixed.trie.depth
-    train = _dataset(task.train, longest)
-    held_out = _dataset(task.dev if on_dev else task.test, longest)
-    side_by_side = min(_SIDE_BY_SIDE, len(held_out))
     rng = np.random.default_rng([task.seed, 2])
     key, test_key = jax.random.split(jax.random.key(task.seed + 1))
     taken, testing = [], 0.0
@@ -301,22 +325,13 @@ def run_on_library(
 
     def measured(weights: Weights) -> NDArray[np.float64]:
         found = []
-        for k, part in enumerate(held_out.all_batches(side_by_side)):
+        for k, part in enumerate(setting.held_out.all_batches(setting.side_by_side)):
             fresh = jax.random.fold_in(jax.random.fold_in(test_key, len(taken)), k)
             visited = jax.device_get(visit(plan, fixed, weights, fresh, part.examples))
             real = int(part.weights.sum())
             found += [accuracies(*one) for one in zip(*visited, strict=True)][:real]
         return np.array(found)
 
-    first = train.get(train.batches(batch)[0], batch)
-    objectives = [by_restart, by_chains] if method.reward_first else [by_chains]
-    for estimate in objectives:
-        # Compiles; what it returns is not kept.
-        learn(
-            estimate, plan, fixed, weights, squares, key, first.examples, first.weights,
-            np.float32(step),
-        )  # fmt: skip
-    visit(plan, fixed, weights, key, next(held_out.all_batches(side_by_side)).examples)
     started, elapsed = time.perf_counter(), 0.0
     if method.reward_first:
         for _ in range(passes):
