@@ -10,7 +10,8 @@ from doeblin._errors import InputError
 from doeblin.programs import Asked, Outcome, parse_program, verify
 from doeblin.programs.examples import PAPER, example, names
 from doeblin.programs.flow import Interpreter
-from doeblin.programs.proof import Clock, recheck
+from doeblin.programs.learner._compiling import load
+from doeblin.programs.proof import Clock, OutOfTime, recheck
 from doeblin.programs.terms import TRUE, evaluate
 
 UNSAFE = {"off_by_one"}
@@ -165,6 +166,25 @@ def test_cancellation_is_prompt():
     # A tenth of a second on an idle machine; tests share theirs.
     assert time.monotonic() - before < 0.5
     assert box[0].outcome is Outcome.UNKNOWN and box[0].reason == "cancelled"
+
+
+def test_cancellation_does_not_wait_for_the_engine_to_load():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def method():
+        begun.set()
+        go_on.wait()  # as long as a compiler may take
+        raise ValueError("no such method")
+
+    def tick():
+        if begun.is_set():
+            raise OutOfTime("cancelled")
+
+    with pytest.raises(OutOfTime, match="cancelled"):
+        load(method, tick)
+    go_on.set()
+    with pytest.raises(ValueError, match="no such method"):
+        load(method, lambda: None)
 
 
 def test_threads_share_a_program():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..flow import Graph, Interpreter, System
 from ..proof import Atom, Clock, Conditions, Cube, Dnf
 from ._cloud import Cloud
+from ._compiling import load
 from ._data import Data
 from ._deep import DeepRuns
 from ._first import FirstExamples
@@ -151,12 +152,10 @@ class Learner:
         )
         return accepted
 
-    def _compile(self, method: Method) -> None:
-        """Load the engine; compiling it the first time is not the program's fault."""
-        from ._search import compiled
-
+    def _load(self) -> Method:
+        """The search's method; compiling its engine the first time is not the program's fault."""
         with self.clock.excused(1.0):
-            compiled(method)
+            return load(self.method, self.clock.tick)
 
     def _share(self) -> None:
         """Others may work in the midst of the lemmas, too, where these take long."""
@@ -168,7 +167,7 @@ class Learner:
         self.aside()
         if self.graph is not None:
             if self._deep is None:
-                self._compile(self.method())
+                self._load()
                 self._deep = DeepRuns(
                     self.graph, self.clock, self.rng, self._constants, self._starts
                 )
@@ -311,10 +310,9 @@ class Learner:
         self, first: list[Dnf] | None, *, seconds: float | None = None
     ) -> list[list[Dnf]] | None:
         """The randomised search over growing templates; None when its own time is over."""
+        method = self._load()
         from ._search import Round
 
-        method = self.method()
-        self._compile(method)
         until = self.clock.seconds + seconds if seconds is not None else None
         rng, clock, data = self.rng, self.clock, self.data
         templates = list(TEMPLATES)
