@@ -11,6 +11,7 @@ import pytest
 
 from doeblin.cli import main
 from doeblin.programs.examples import example
+from doeblin.programs.learner import _search
 
 HARD = """int main() {
   int a = unknown(), b = unknown(), c = unknown(), s = 0;
@@ -217,6 +218,15 @@ def test_thousands_of_variables_within_time_and_memory(folder):
         if "VmHWM" in answer.stderr:  # not when the process had to leave at once
             # Not getrusage, which also counts what the parent had before exec.
             assert int(answer.stderr.split("VmHWM:")[1].split()[0]) < 2_000_000  # kilobytes
+
+
+def test_the_first_compilation_does_not_use_up_the_limit(folder, monkeypatch, capsys):
+    monkeypatch.setattr(_search, "_COMPILED", {})
+    monkeypatch.setattr(_search, "_compile", lambda method: time.sleep(6.5) or 6.5)
+    (folder / "nested.c").write_text(example("nested"))
+    assert run(folder / "nested.c", "--method", "two-stage", "--timeout", "5") == 0
+    shown = capsys.readouterr()
+    assert "SAFE" in shown.out and "compiling the search engine" in shown.err
 
 
 def test_starting_is_quick(folder):

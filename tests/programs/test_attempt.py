@@ -40,6 +40,9 @@ def test_the_limit_waits_for_what_is_excused():
         with clock.excused(least=0.1):
             time.sleep(0.3)
             clock.tick()
+        assert clock.left > 0.1 and clock.seconds < 0.1
+        with clock.part(0.1) as part, part.excused(least=0.1):
+            time.sleep(0.3)
         assert clock.left > 0.1
         with clock.excused(least=10.0):
             time.sleep(0.3)

@@ -42,7 +42,8 @@ from .proof import (
 from .terms import TRUE, Term, conj
 
 _WRAP_SHARE = 0.1  # of the remaining time, for each look at unsigned wrap-around
-# When the default asks Spacer for help, and for how long, as parts of the time limit.
+# When the default asks Spacer for help (in processor seconds, so that answers depend less on how
+# busy the machine is), and for how long, as parts of the time limit.
 _SPACER = ((0.1, 0.1), (0.5, 0.25))
 
 
@@ -316,7 +317,7 @@ class Attempt:
         if self.asked == len(_SPACER):
             return
         after, share = _SPACER[self.asked]
-        if self.clock.seconds < after * self.clock.limit:
+        if self.clock.worked < after * self.clock.limit:
             return
         self.asked += 1
         with self.clock.part(share * self.clock.limit) as clock:

@@ -25,6 +25,8 @@ class Clock:
     ):
         self.limit = seconds
         self._start = time.monotonic() - spent
+        self._worked = time.thread_time()
+        self._whole: Clock | None = None
         self._cancel = cancel or threading.Event()
         self._closed = threading.Event()
         self._contexts: list[z3.Context] = []
@@ -43,7 +45,9 @@ class Clock:
     def part(self, seconds: float, cancel: threading.Event | None = None) -> Clock:
         """A clock for a part of the time; it is over when this one is, or `cancel` is set."""
         either = _Either(cancel or threading.Event(), self)
-        return Clock(max(0.001, min(seconds, self.left)), either)
+        made = Clock(max(0.001, min(seconds, self.left)), either)
+        made._whole = self
+        return made
 
     def context(self) -> z3.Context:
         """A new solver context that this clock may interrupt."""
@@ -62,19 +66,31 @@ class Clock:
     def excused(self, least: float) -> Iterator[None]:
         """Work that is not the program's fault, such as the first compilation of the search.
 
-        The limit waits for it, and its seconds do not count unless they are fewer than `least`.
+        No limit ends it, and its seconds do not count unless they are fewer than `least`.
         """
-        limit, before = self.limit, self.seconds
-        self.limit = math.inf
+        clocks: list[Clock] = [self]
+        while (whole := clocks[-1]._whole) is not None:
+            clocks.append(whole)
+        limits, before = [clock.limit for clock in clocks], time.monotonic()
+        for clock in clocks:
+            clock.limit = math.inf
         try:
             yield
         finally:
-            used = self.seconds - before
-            self.limit = limit + (used if used >= least else 0.0)
+            used = time.monotonic() - before
+            for clock, limit in zip(clocks, limits, strict=True):
+                clock.limit = limit
+                clock._start += used if used >= least else 0.0
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._start
+
+    @property
+    def worked(self) -> float:
+        """Processor seconds of the thread that made the clock, for that thread to ask; unlike
+        `seconds`, they hardly depend on what else the machine does."""
+        return time.thread_time() - self._worked
 
     @property
     def left(self) -> float:
