@@ -13,7 +13,7 @@ from doeblin.gestures.paper import _library_run, paired
 from doeblin.gestures.paper._experiment import Curve
 from doeblin.reproduce import _gestures
 from doeblin.reproduce._gestures import Cell, Job, Size, jobs
-from doeblin.reproduce._gestures_report import report, table
+from doeblin.reproduce._gestures_report import plot, report, table
 
 SIZE = Size(budgets=(4, 8), words=10, many=30, seeds=3, passes=2, many_passes=2)
 
@@ -35,10 +35,10 @@ def test_the_grid_of_step_sizes_grows_where_its_end_is_best(monkeypatch, tmp_pat
     assert all(cell.kind == "step" and cell.seed >= 1000 for cell in asked)
 
 
-def made_up():
+def made_up(size=SIZE):
     """Every gesture of a run is right with a chance that grows with T, and by seed."""
     found = {}
-    for number, job in enumerate(jobs(SIZE)):
+    for number, job in enumerate(jobs(size)):
         for seed in range(3):
             level = 0.3 + 0.02 * number + 0.01 * seed
             final = np.full((5, 4), level)
@@ -52,8 +52,8 @@ def made_up():
     for seed in range(3):
         plain = {"cell": {}, "seconds": 1.0, "trie decoder": [1.0, 0.0]}
         found[Cell("plain", Job("doeblin", 4, 10), seed)] = plain
-    steps = {(job.method, job.transitions): 0.1 for job in jobs(SIZE)}
-    return report(SIZE, jobs(SIZE), steps, found)
+    steps = {(job.method, job.transitions): 0.1 for job in jobs(size)}
+    return report(size, jobs(size), steps, found)
 
 
 def test_the_report_has_means_differences_and_verdicts():
@@ -69,6 +69,15 @@ def test_the_report_has_means_differences_and_verdicts():
     assert made["without_chains"] == [{"method": "trie decoder", "word": 0.5}]
     text = "\n".join(table({**made, "cpu_seconds": 1, "wall_seconds": 1, "processes": 1}))
     assert "reversed" in text and "27 labels" in text
+
+
+def test_the_report_needs_no_method_that_the_library_lacks(tmp_path):
+    size = replace(SIZE, engine="library", many=0)
+    made = {**made_up(size), "cpu_seconds": 1, "wall_seconds": 1, "processes": 1}
+    assert len(made["runs"]) == len(jobs(size))
+    text = "\n".join(table(made))
+    assert "block kernel, reversal" in text and "block kernel, bidirectional" not in text
+    assert all(path.stat().st_size > 1000 for path in plot(made, tmp_path / "gestures"))
 
 
 def test_estimators_are_compared_at_equal_time_too():
