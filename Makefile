@@ -24,7 +24,7 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The page is tested in Debian's Chromium, installed here where that needs no password.
 browser:
