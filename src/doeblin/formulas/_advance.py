@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
-from ._bits import GAMMA, kernel, mix
+from .._numba import kept
+from ._bits import GAMMA, mix
 from ._gibbs import gibbs
 from ._metropolis import metropolis_full, metropolis_simplified
 from ._state import (
@@ -31,102 +29,75 @@ from ._state import (
 )
 
 
-def _compiled(source: bytes):
-    """The kernel, cached on disk under a key that includes `source`.
+@kept(error_model="numpy", _nrt=False)
+def advance(
+    limit, soft_limit,
+    rows, columns, errors, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
+    kinds, chances, penalties, accept, accept_size, heat, heat_size, exits, jumps,
+    codes, atoms, others, disjuncts, rest, words, numbers, random, control, best_codes, trace,
+):  # fmt: skip
+    """Runs the staged chain until it is solved or has taken `limit` steps in all.
 
-    numba's cache watches the file of the cached function only, not those of the functions that it
-    calls; a captured variable is part of the key, so an edit of any of them compiles anew.
+    It also ends at the first restart once `soft_limit` steps have been taken.
     """
-
-    @kernel(cache=True, error_model="numpy")
-    def advance(
-        limit, soft_limit,
-        rows, columns, errors, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
-        kinds, chances, penalties, accept, accept_size, heat, heat_size, exits, jumps,
-        codes, atoms, others, disjuncts, rest, words, numbers, random, control, best_codes, trace,
-    ):  # fmt: skip
-        """Runs the staged chain until it is solved or has taken `limit` steps in all.
-
-        It also ends at the first restart once `soft_limit` steps have been taken.
-        """
-        _ = source
-        while control[BEST] > 0 and control[STEPS] < limit:
-            stage = control[STAGE]
-            if control[LEFT] == 0:
-                if kinds[stage, 0] == RESTART and control[STEPS] >= soft_limit:
-                    break
-                # The schedule: leave for another stage (at the very start it is the restart's
-                # turn), and draw how long to stay there.
-                if control[TOURS] > 0:
-                    random[0] += GAMMA
-                    share = unit(mix(random[0]))
-                    stage = 0
-                    while stage < len(exits) - 1 and jumps[control[STAGE], stage] <= share:
-                        stage += 1
-                    control[STAGE] = stage
+    while control[BEST] > 0 and control[STEPS] < limit:
+        stage = control[STAGE]
+        if control[LEFT] == 0:
+            if kinds[stage, 0] == RESTART and control[STEPS] >= soft_limit:
+                break
+            # The schedule: leave for another stage (at the very start it is the restart's
+            # turn), and draw how long to stay there.
+            if control[TOURS] > 0:
                 random[0] += GAMMA
-                control[LEFT] = sojourn(mix(random[0]), exits[stage])
+                share = unit(mix(random[0]))
+                stage = 0
+                while stage < len(exits) - 1 and jumps[control[STAGE], stage] <= share:
+                    stage += 1
+                control[STAGE] = stage
+            random[0] += GAMMA
+            control[LEFT] = sojourn(mix(random[0]), exits[stage])
+            for q in range(len(codes)):
+                control[CONTROL_SIZE + q] = 0
+        count = min(control[LEFT], limit - control[STEPS])
+        simplified = kinds[stage, 1] == SIMPLIFIED
+        if kinds[stage, 0] == RESTART:
+            for _ in range(count):
                 for q in range(len(codes)):
-                    control[CONTROL_SIZE + q] = 0
-            count = min(control[LEFT], limit - control[STEPS])
-            simplified = kinds[stage, 1] == SIMPLIFIED
-            if kinds[stage, 0] == RESTART:
-                for _ in range(count):
-                    for q in range(len(codes)):
-                        random[0] += GAMMA
-                        codes[q] = drawn(mix(random[0]), cumulative)
-                control[TOURS] += count
-                taken = count
-                for q in range(len(codes)):
-                    load(rows, columns, codes[q], q, atoms)
-                for i in range(len(disjuncts)):
-                    conjoin(atoms, i, m, disjuncts)
-            elif kinds[stage, 0] == METROPOLIS:
-                for i in range(len(disjuncts)):
-                    set_others(atoms, i, -1, m, others, width)
-                if simplified:
-                    taken = metropolis_simplified(
-                        rows, neighbours, labels, shifts, width, m, chances[stage, 0],
-                        accept[stage, : accept_size[stage]], penalties[stage],
-                        codes, atoms, others, disjuncts, numbers, random, count,
-                    )  # fmt: skip
-                else:
-                    set_rest(disjuncts, -1, rest, width)
-                    taken = metropolis_full(
-                        rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
-                        accept[stage, : accept_size[stage]],
-                        codes, atoms, others, disjuncts, rest, numbers, random, control,
-                        best_codes, trace, count,
-                    )  # fmt: skip
-            else:
-                taken = gibbs(
-                    rows, columns, errors, prior, labels, shifts, m, pairs, simplified,
-                    kinds[stage, 2] > 0, chances[stage, 1], heat[stage, : heat_size[stage]],
-                    penalties[stage], codes, atoms, others, disjuncts, rest, words, numbers,
-                    random, control, best_codes, trace, count,
+                    random[0] += GAMMA
+                    codes[q] = drawn(mix(random[0]), cumulative)
+            control[TOURS] += count
+            taken = count
+            for q in range(len(codes)):
+                load(rows, columns, codes[q], q, atoms)
+            for i in range(len(disjuncts)):
+                conjoin(atoms, i, m, disjuncts)
+        elif kinds[stage, 0] == METROPOLIS:
+            for i in range(len(disjuncts)):
+                set_others(atoms, i, -1, m, others, width)
+            if simplified:
+                taken = metropolis_simplified(
+                    rows, neighbours, labels, shifts, width, m, chances[stage, 0],
+                    accept[stage, : accept_size[stage]], penalties[stage],
+                    codes, atoms, others, disjuncts, numbers, random, count,
                 )  # fmt: skip
-            control[STEPS] += taken
-            control[LEFT] -= taken
-            if control[LEFT] == 0 and (simplified or kinds[stage, 0] == RESTART):
-                control[COST] = full_cost(disjuncts, labels, shifts, pairs)
-                if control[COST] < control[BEST]:
-                    note(control, codes, best_codes, trace, control[COST], control[STEPS])
-
-    return advance
-
-
-def _digest() -> bytes:
-    folder = Path(__file__).parent
-    names = (
-        "_bits.py",
-        "_state.py",
-        "_metropolis.py",
-        "_lanes.py",
-        "_weigh.py",
-        "_gibbs.py",
-        "_advance.py",
-    )
-    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).digest()
-
-
-advance = _compiled(_digest())
+            else:
+                set_rest(disjuncts, -1, rest, width)
+                taken = metropolis_full(
+                    rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
+                    accept[stage, : accept_size[stage]],
+                    codes, atoms, others, disjuncts, rest, numbers, random, control,
+                    best_codes, trace, count,
+                )  # fmt: skip
+        else:
+            taken = gibbs(
+                rows, columns, errors, prior, labels, shifts, m, pairs, simplified,
+                kinds[stage, 2] > 0, chances[stage, 1], heat[stage, : heat_size[stage]],
+                penalties[stage], codes, atoms, others, disjuncts, rest, words, numbers,
+                random, control, best_codes, trace, count,
+            )  # fmt: skip
+        control[STEPS] += taken
+        control[LEFT] -= taken
+        if control[LEFT] == 0 and (simplified or kinds[stage, 0] == RESTART):
+            control[COST] = full_cost(disjuncts, labels, shifts, pairs)
+            if control[COST] < control[BEST]:
+                note(control, codes, best_codes, trace, control[COST], control[STEPS])

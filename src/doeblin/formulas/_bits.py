@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import MissingExtraError
-
-try:
-    from numba import njit, types
-    from numba.extending import intrinsic
-except ImportError:
-    raise MissingExtraError("numba", "formulas") from None
+from .._numba import intrinsic, njit, types
 
 Words = NDArray[np.uint64]
 
@@ -23,8 +17,7 @@ def kernel(*arguments: Any, **options: Any) -> Any:
 
     Such code may not allocate; all arrays are made by the caller, who holds on to them.
     """
-    compiled: Any = njit
-    return compiled(*arguments, _nrt=False, **options)
+    return njit(*arguments, _nrt=False, **options)
 
 
 # SplitMix64 (Steele, Lea and Flood, 2014): one addition and one mix a number, so that a plain

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
+
+from .._numba import intrinsic, types
 
 LANES = 4
 _VECTOR = ir.VectorType(ir.IntType(64), LANES)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import Words, njit
+from .._numba import kept
+from ._bits import Words
 from ._lanes import LANES
 
 BATCH = 8
@@ -38,7 +39,7 @@ def error_rows(table: Words, labels: Words, pairs: int) -> Words:
     return rows.reshape(-1)
 
 
-@njit(cache=True, error_model="numpy")
+@kept(error_model="numpy")
 def _transpose(words, rows):
     """Bit b of `words[w, k]` becomes bit k of row 64 w + b, by blocks of 64 × 64 bits."""
     block = np.empty(64, np.uint64)

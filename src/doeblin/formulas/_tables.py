@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from ._bits import Words, njit, num_words
+from .._numba import kept
+from ._bits import Words, num_words
 
 LE, EQ, NE = 0, 1, 2
 
@@ -83,7 +84,7 @@ def _check_products(points: NDArray[np.int64], directions: NDArray[np.int64]) ->
         )
 
 
-@njit(cache=True, error_model="numpy")
+@kept(error_model="numpy")
 def _fill(table, points, slots, directions, direction, relation, constant, modulus):
     d = points.shape[1]
     shown = np.zeros(len(slots), np.int64)
@@ -128,7 +129,7 @@ def classes(table: Words) -> tuple[NDArray[np.int64], int]:
     return class_of, int(_classes(np.ascontiguousarray(table), class_of))
 
 
-@njit(cache=True, error_model="numpy")
+@kept(error_model="numpy")
 def _classes(table, class_of):
     num_words_, num_atoms = table.shape
     size = 16

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 
 
 @njit

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 from ._weights import (
     APPROACH,
     DISTANCES,

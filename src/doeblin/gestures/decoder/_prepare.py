@@ -1,40 +1,15 @@
-"""From a trace to its potentials, and the key under which compiled code is kept."""
+"""From a trace to its potentials."""
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 from ._frames import make_frames, num_frames
 from ._potentials import make_potentials, transit_cells
 
 # Masses below this count as none: their logarithms would soon be out of range.
 TINY = 1e-290
-
-
-def source_digest() -> bytes:
-    """A digest of all compiled code here.
-
-    numba's cache watches the file of a cached function only, not those of the functions that it
-    calls; a captured variable is part of the key, so an edit of any of them compiles anew.
-    """
-    folder = Path(__file__).parent
-    names = (
-        "_weights.py",
-        "_frames.py",
-        "_potentials.py",
-        "_lattice.py",
-        "_shapes.py",
-        "_rows.py",
-        "_strokes.py",
-        "_prepare.py",
-        "_engine.py",
-        "_spelling_engine.py",
-    )
-    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).digest()
 
 
 @njit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._numba import njit
+from ..._numba import njit
 
 # Frames before and after.
 WINDOW = 8

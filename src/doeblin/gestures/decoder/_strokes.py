@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 from ._frames import FINE, sample_trace
 
 # Points of a stroke, at equal times.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numba import njit
+from ..._numba import njit
 from ..data import Layout, Lexicon
 
 LONGEST_PREFIX = 26

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numba import njit
+from ..._numba import njit
 from ._features import (
     add_features_of,
     label_index,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 from ._features import edit_distance, spell
 from ._kernels import make_record, move, prefix_sums
 from ._passes import LONGEST_TOUR, tour_length

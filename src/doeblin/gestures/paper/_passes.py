@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._numba import njit
+from ..._numba import njit
 from ._features import adagrad, add_features, edit_distance, lift, reward, spell
 from ._kernels import add_move, make_record, move, prefix_sums, replay
 from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numba import njit
+from ..._numba import njit
 from ._features import adagrad, label_index, pair_index, step_index, touch
 
 # Expectations below this are left out of sparse gradients.
