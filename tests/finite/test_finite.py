@@ -96,6 +96,36 @@ def test_distances_by_hand():
     assert finite.total_variation([1, 0], [0.25, 0.75]) == 0.75
     assert finite.mahalanobis([0.5, 0.5], [1, 0]) == pytest.approx(1)
     assert finite.mahalanobis([1, 0], [0.5, 0.5]) == math.inf
+    assert finite.mahalanobis([0.5, 0.5, 0], [0.4, 0.4, 0.2]) == math.inf
+    assert finite.mahalanobis([1, 0], [1, 0]) == 0
+    assert finite.mahalanobis([0.2, 0.8], [0.6, 0.4]) == pytest.approx(math.sqrt(0.8 + 0.2))
+
+
+def test_spectra_by_hand():
+    """A rotation by thirds has eigenvalues of modulus one; a lazy one has those of (1+ω)/2."""
+    rotation = np.roll(np.eye(3), 1, axis=1)
+    assert finite.spectral_gap(rotation) == pytest.approx(0)
+    assert finite.spectral_gap((np.eye(3) + rotation) / 2) == pytest.approx(0.5)
+    assert finite.spectral_gap([[1.0]]) == 1
+    assert np.abs(finite.eigenvalues([[0.9, 0.1], [0.3, 0.7]])) == pytest.approx([1, 0.6])
+    assert finite.is_reversible([[0.9, 0.1], [0.3, 0.7]])
+    assert not finite.is_reversible(0.9 * rotation + 0.1 / 3)
+    assert finite.is_reversible(0.9 * rotation + 0.1 / 3, tolerance=1.0)
+
+
+def test_bounds_and_curves_by_hand():
+    """A = [[.9, .1], [.3, .7]] has π = (3/4, 1/4) and gap 0.4; u = (0, 1) is sqrt(3) away."""
+    matrix, restart = [[0.9, 0.1], [0.3, 0.7]], [0.0, 1.0]
+    assert finite.mahalanobis_bound(matrix, restart, 0.2) == pytest.approx(0.2 / 0.4 * math.sqrt(3))
+    assert finite.doeblin_coefficient(matrix) == pytest.approx(0.4)
+    # π̃ = ε u (I - (1-ε) A)^-1 for ε = 1/2: (I - A/2) = [[.55, -.05], [-.15, .65]], det .35.
+    law = np.array([0.5 * 0.15, 0.5 * 0.55]) / 0.35
+    assert finite.restarted_law(matrix, restart, 0.5) == pytest.approx(law)
+    forward, backward = finite.kl_curves(matrix, restart, [0.5, 1.0])
+    assert forward == pytest.approx([law @ np.log(law / [0.75, 0.25]), math.log(4)]) and backward[
+        0
+    ] == pytest.approx(np.array([0.75, 0.25]) @ np.log([0.75, 0.25] / law))
+    assert backward[1] == math.inf
 
 
 @pytest.mark.parametrize(
