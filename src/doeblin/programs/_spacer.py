@@ -6,11 +6,12 @@ from typing import Any
 
 import z3
 
+from .._errors import Place
+from .c import Unsupported
 from .flow import System
 from .proof import Clock
-from .smt._formula import Definitions
-from .smt._sexpr import parse
-from .terms import TRUE, Term, Translator, as_bool, var
+from .smt import Reader
+from .terms import TRUE, Term, Translator, var
 
 
 def spacer(
@@ -62,17 +63,19 @@ def spacer(
         if value.decl().eq(predicate):
             found.append(TRUE)  # Spacer simplified this predicate away; the re-check decides
             continue
-        term = _read(value, cut.variables)
+        term = _read(value, variables, cut.variables)
         if term is None:
             return "Spacer's invariant has quantifiers, which cannot be re-checked here"
         found.append(term)
     return found
 
 
-def _read(expression: Any, names: tuple[str, ...]) -> Term | None:
-    """Z3's formula as a term, through its text."""
+def _read(expression: Any, constants: list[Any], names: tuple[str, ...]) -> Term | None:
+    """Z3's formula as a term, if it is one over these constants."""
+    reader = Reader(Place("<spacer>"))
+    for constant, name in zip(constants, names, strict=True):
+        reader.bind(constant, var(name))
     try:
-        (parsed,) = parse(expression.sexpr(), "<spacer>")
-        return as_bool(Definitions().term(parsed, {name: var(name) for name in names}))
-    except Exception:  # any shape that we do not know: quantifiers, arrays
+        return reader(expression)
+    except Unsupported:  # quantifiers, arrays
         return None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
+
+import z3
 
 from ..._errors import InputError, Place
 from .._program import Program
 from .._verdict import INTS, Outcome, Verdict
+from ..flow import Cut
 from ..proof import Clock, obligations, recheck
-from ..smt._formula import Definitions as Formulas
-from ..smt._sexpr import Group, Symbol, parse
-from ..terms import Definitions, as_bool, smtlib, symbol, var, variables
+from ..smt import Reader, Script, commands
+from ..terms import Definitions, Term, smtlib, symbol, var, variables
 
 PREFIX = "invariant-of-"
 
@@ -66,26 +69,38 @@ def check_certificate(
                 f"{program.file}?",
                 place=Place(file),
             )
-        parameters, body = found[cut.name]
-        if len(parameters) != len(cut.variables):
-            raise InputError(
-                f"the invariant of '{cut.name}' has {len(parameters)} variables, the program has "
-                f"{len(cut.variables)} there",
-                place=Place(file),
-            )
-        names = {p: var(n) for p, n in zip(parameters, cut.variables, strict=True)}
-        terms.append(as_bool(Formulas().term(body, names)))
+        terms.append(_read(*found[cut.name], cut, file))
     with Clock(timeout) as clock:
         return recheck(system, terms, clock)
 
 
-def _invariants(text: str, file: str) -> dict[str, tuple[list[str], Group | Symbol]]:
-    found = {}
-    for command in parse(text, file):
-        if not (isinstance(command, Group) and len(command) == 5 and command[0] == "define-fun"):
+def _invariants(text: str, file: str) -> dict[str, tuple[int, Any]]:
+    """The invariants: how many variables each has, and the formula for all their values."""
+    script = Script(text, file)
+    found: dict[str, tuple[int, Any]] = {}
+    for name, command in commands(text, file):
+        if name != "define-fun" or len(command) != 5 or not str(command[1]).startswith(PREFIX):
             continue
-        name, parameters = str(command[1]), command[2]
-        if name.startswith(PREFIX) and isinstance(parameters, Group):
-            names = [str(item[0]) for item in parameters if isinstance(item, Group)]
-            found[name.removeprefix(PREFIX)] = (names, command[4])
+        variables, body = script.part(command[2]), script.part(command[4])
+        closed = f"(forall {variables} {body})" if len(command[2]) else body
+        formula = script.take(f"(assert {closed})", command)[0]
+        found[script.name(command).removeprefix(PREFIX)] = (len(command[2]), formula)
     return found
+
+
+def _read(count: int, formula: Any, cut: Cut, file: str) -> Term:
+    """The invariant of a cut point, in the program's own variables."""
+    place = Place(file)
+    if count != len(cut.variables):
+        raise InputError(
+            f"the invariant of '{cut.name}' has {count} variables, the program has "
+            f"{len(cut.variables)} there",
+            place=place,
+        )
+    reader = Reader(place)
+    constants = [z3.FreshConst(formula.var_sort(number)) for number in range(count)]
+    for constant, name in zip(constants, cut.variables, strict=True):
+        if constant.sort().kind() != z3.Z3_INT_SORT:
+            raise InputError(f"'{name}' is no Int in the invariant of '{cut.name}'", place=place)
+        reader.bind(constant, var(name))
+    return reader(z3.substitute_vars(formula.body(), *reversed(constants)) if count else formula)

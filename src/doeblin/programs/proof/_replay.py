@@ -202,7 +202,10 @@ def replay_clauses(system: System, path: Path) -> Failure | None:
                 states.append(("failure", _inputs(clause, now)))
                 return Failure(None, states) if number == len(path.steps) - 1 else None
             cut = clause.target
-            state = tuple(int(evaluate(arg, now)) for arg in clause.args)
+            try:
+                state = tuple(int(evaluate(arg, now, strict=True)) for arg in clause.args)
+            except ZeroDivisionError:  # which may give any value, so this shows nothing
+                return None
             target = system.cuts[cut]
             states.append((target.name, dict(zip(target.shown, state, strict=True))))
     return None
