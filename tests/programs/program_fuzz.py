@@ -227,7 +227,7 @@ def disagreement(seed: int, *, timeout: float, ints: str = "math") -> tuple[str 
     from doeblin.programs import Outcome, parse_program, verify
 
     program = Generator(seed).program()
-    wrap = ints == "wrap32"
+    wrap = ints == "overflow"
     parsed = parse_program(program.text, file=f"fuzz{seed}.c", ints=ints)  # type: ignore[arg-type]
     verdict = verify(parsed, timeout=timeout, seed=seed)
     if verdict.outcome is Outcome.SAFE:
@@ -253,7 +253,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=2.0)
-    parser.add_argument("--ints", choices=["math", "wrap32"], default="math")
+    parser.add_argument("--ints", choices=["c", "math", "overflow"], default="math")
     options = parser.parse_args()
     wrong = 0
     verdicts: dict[str, int] = {}

@@ -102,7 +102,7 @@ def test_meaning(claim):
     """Each claim is true in C: proved in both integer models."""
     head = "int count(void) { static int c; return ++c; }\nint later = 4;\nint later;\n"
     text = f"{head}int main(void) {{ {claim} return 0; }}"
-    for ints in ("math", "wrap32"):
+    for ints in ("c", "math", "overflow"):
         verdict = verify(parse_program(text, ints=ints), timeout=20)
         assert verdict.outcome is Outcome.SAFE, (ints, verdict.reason)
 
@@ -146,10 +146,10 @@ def test_harmless(text):
     assert verify(parse_program(text)).outcome is Outcome.SAFE
 
 
-def test_signed_overflow_is_undefined_behaviour_in_wrap32():
+def test_signed_overflow_is_undefined_behaviour():
     text = "int main() { int x = nondet_int(); int y = x + 1; assert(y > x); }"
     assert verify(parse_program(text)).outcome is Outcome.SAFE
-    verdict = verify(parse_program(text, ints="wrap32", file="p.c"))
+    verdict = verify(parse_program(text, ints="overflow", file="p.c"))
     assert verdict.outcome is Outcome.UNSAFE
     assert "signed overflow at p.c:1:44" in verdict.reason
 
@@ -185,7 +185,7 @@ def test_interpreter_agrees_with_the_compiler(tmp_path):
         source.write_text(harness + body + main)
         binary = tmp_path / f"p{seed}"
         subprocess.run([COMPILER, "-fwrapv", "-w", "-o", binary, source], check=True)
-        graph = parse_program(program.text, ints="wrap32").graph
+        graph = parse_program(program.text, ints="overflow").graph
         assert graph is not None
         interpreter = Interpreter(graph)
         for _ in range(8):

@@ -14,7 +14,7 @@ from doeblin.programs.terms import evaluate
 from .program_generator import Generator
 
 
-@pytest.mark.parametrize("ints", ["math", "wrap32"])
+@pytest.mark.parametrize("ints", ["c", "math", "overflow"])
 def test_compiled_runs_agree_with_the_interpreter(ints):
     """On random programs and inputs: the same end, the same inputs taken, the same last state."""
     compared = 0

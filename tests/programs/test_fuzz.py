@@ -17,5 +17,5 @@ def test_verdicts_agree_with_brute_force(block):
 
 def test_machine_integers_agree_with_brute_force():
     for seed in range(500, 520):
-        problem, _ = disagreement(seed, timeout=1.0, ints="wrap32")
+        problem, _ = disagreement(seed, timeout=1.0, ints="overflow")
         assert problem is None, f"seed {seed}: {problem}"

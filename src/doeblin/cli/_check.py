@@ -14,13 +14,8 @@ from . import _console
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.argument("certificate", type=click.Path(dir_okay=False))
 @click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds in all.")
-@click.option(
-    "--ints",
-    type=click.Choice(["math", "wrap32"]),
-    help="Integer model.  [default: the certificate's]",
-)
 @_console.json_option
-def check(file: str, certificate: str, timeout: float, ints: str | None, as_json: bool) -> int:
+def check(file: str, certificate: str, timeout: float, as_json: bool) -> int:
     """Re-check a certificate against the program, without searching.
 
     Only the invariants are taken from CERTIFICATE; all conditions are made anew from FILE.
@@ -34,23 +29,36 @@ def check(file: str, certificate: str, timeout: float, ints: str | None, as_json
     import re
 
     from ..programs import read_program
+    from ..programs._integers import assumptions
     from ..programs.output import check_certificate
 
     try:
         text = Path(certificate).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read '{certificate}': {error.strerror}") from None
-    stated = re.search(r'set-info :source "doeblin (math|wrap32)"', text)
-    model = ints or (stated.group(1) if stated else "math")
-    program = read_program(file, ints=model)  # type: ignore[arg-type]
+    stated = re.search(r'set-info :source "doeblin (c|math|overflow|bounded)"', text)
+    program = read_program(file)
+    if stated:
+        program = program.under(stated.group(1))  # type: ignore[arg-type]
+    model = "c" if program.ints == "bounded" else program.ints
+    assuming = assumptions(program)
     problem = check_certificate(program, text, file=certificate, timeout=timeout)
     if as_json:
         _console.print_json(
-            {"file": file, "confirmed": problem is None, "reason": problem, "ints": model}
+            {
+                "file": file,
+                "confirmed": problem is None,
+                "reason": problem,
+                "ints": model,
+                "assumptions": list(assuming),
+            }
         )
     elif problem is None:
         conditions = len(program.system.clauses)
-        click.echo(f"confirmed: {file} cannot fail ({conditions} conditions, integers: {model})")
+        known = f", assuming {' and '.join(assuming)}" if assuming else ""
+        click.echo(
+            f"confirmed: {file} cannot fail{known} ({conditions} conditions, integers: {model})"
+        )
     else:
         click.echo(f"not confirmed: {problem}")
     return 0 if problem is None else 2

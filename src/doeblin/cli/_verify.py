@@ -32,11 +32,12 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 @click.option("--hint", "hints", multiple=True, help="A condition to try, e.g. 'x <= 2*y + 1'.")
 @click.option(
     "--ints",
-    type=click.Choice(["math", "wrap32"]),
-    default="math",
+    type=click.Choice(["c", "math"]),
+    default="c",
     show_default=True,
-    help="Mathematical integers, or machine integers with exact wrap-around.",
+    help="C's integers, or mathematical ones (which .sl and .smt2 always mean).",
 )
+@click.option("--overflow", is_flag=True, help="Signed overflow is a failure, too.")
 @_console.json_option
 @click.option("--jsonl", is_flag=True, help="Print a line of JSON for each file as it is done.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
@@ -65,6 +66,10 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
     """
     if not options["timeout"] > 0:
         raise InputError(f"--timeout must be positive, got {options['timeout']}")
+    if options["overflow"]:
+        if options["ints"] == "math":
+            raise InputError("--overflow is for C's integers: mathematical ones do not overflow")
+        options["ints"] = "overflow"
     from ..programs._batch import find_files
 
     paths = find_files(list(files))
@@ -216,6 +221,10 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     click.echo(f"{click.style(name, fg=_COLOURS[name], bold=True)}  {verdict.file}")
     if verdict.reason:
         click.echo(f"  {verdict.reason}")
+    if verdict.assumptions:
+        click.echo(f"  assuming {' and '.join(verdict.assumptions)}")
+    if verdict.remark:
+        click.echo(f"  {verdict.remark}")
     for invariant in verdict.invariants:
         click.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
     if name == "UNSAFE":
@@ -267,7 +276,9 @@ def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) 
 def _line(result: dict[str, Any]) -> None:
     name = result["verdict"]
     verdict = click.style(f"{name:<8}", fg=_COLOURS[name], bold=True)
-    reason = f"  {result['reason']}" if result["reason"] else ""
+    notes = [result["reason"], *(f"assuming {a}" for a in result.get("assumptions", ()))]
+    notes = [note for note in (*notes, result.get("remark", "")) if note]
+    reason = f"  {'; '.join(notes)}" if notes else ""
     click.echo(f"{verdict} {result['seconds']:7.2f} s  {result['file']}{reason}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import z3
 
@@ -13,6 +13,7 @@ from ._program import Program
 from ._race import race
 from ._spacer import spacer
 from ._verdict import Invariant, Outcome, Verdict
+from .c import SIGNED_OVERFLOW
 from .flow import System
 from .learner import (
     Conflict,
@@ -21,6 +22,7 @@ from .learner import (
     Listener,
     Note,
     Progress,
+    dnf_of,
     multiplies,
     with_products,
     without_products,
@@ -41,7 +43,6 @@ from .proof import (
 )
 from .terms import TRUE, Term, conj
 
-_WRAP_SHARE = 0.1  # of the remaining time, for each look at unsigned wrap-around
 # When the default asks Spacer for help (in processor seconds, so that answers depend less on how
 # busy the machine is), and for how long, as parts of the time limit.
 _SPACER = ((0.1, 0.1), (0.5, 0.25))
@@ -50,24 +51,60 @@ _SPACER = ((0.1, 0.1), (0.5, 0.25))
 class Attempt:
     """A program, a clock, and how far the proof has come."""
 
-    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Listener):
+    def __init__(
+        self,
+        program: Program,
+        clock: Clock,
+        method: str,
+        seed: int,
+        notify: Listener,
+        progress: Progress | None = None,
+    ):
         self.program = program
         self.clock = clock
         self.method = method
         self.seed = seed
         self.notify = notify
-        self.progress = Progress()
+        self.progress = progress or Progress()
+        self.overflowed = False
+        self._suggested: Sequence[Term] | None = None
         self.queries = 0
         self.bounded_seconds = 0.0
         self.accelerated = False
         self.asked = 0
         self.gave_up: str | None = None
 
-    def run(self, hints: Sequence[str]) -> Verdict:
+    def run(self, hints: Sequence[str], suggested: Sequence[Term] | None = None) -> Verdict:
+        """A verdict; `suggested` are formulas, one for each cut point, that may be of use."""
         if self.program.unsupported:
             return self._verdict(Outcome.UNKNOWN, self.program.unsupported)
+        self._suggested = suggested
+        return self._guarded(lambda: self._decide(hints))
+
+    def confirm(self, invariants: Sequence[Term], by: str) -> Verdict:
+        """SAFE, if these invariants are a proof."""
+        return self._guarded(lambda: self._safe(invariants, by))
+
+    def confirm_failure(self, inputs: Sequence[int]) -> Verdict:
+        """UNSAFE, if the program fails on these inputs."""
+        return self._guarded(lambda: self._unsafe(Path((), tuple(inputs), 1 << 60)))
+
+    def bounds(self, system: System) -> list[Term] | None:
+        """Invariants of a system of this program's, if lemmas that cost little suffice."""
+        learner = self._learner(system, (), self.clock)
         try:
-            return self._decide(hints)
+            found = learner.quick()
+        finally:
+            self.queries += learner.conditions.queries
+        if found is None:
+            return None
+        return [all_term(f, cut.variables) for f, cut in zip(found, system.cuts, strict=True)]
+
+    def _guarded(self, work: Callable[[], Verdict]) -> Verdict:
+        """The verdict that the work comes to, or why it came to none."""
+        try:
+            self.program.prepare(self.clock.tick)
+            return work()
         except OutOfTime as reason:
             return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
         except z3.Z3Exception as error:
@@ -88,7 +125,6 @@ class Attempt:
         return reason
 
     def _decide(self, hints: Sequence[str]) -> Verdict:
-        self.program.prepare(self.clock.tick)
         system = self.program.system
         if not any(clause.target is None for clause in system.clauses):
             return self._safe([TRUE for _ in system.cuts], "no failure is reachable at all")
@@ -121,9 +157,14 @@ class Attempt:
         self.notify(Note("products", "states now include products of variables"))
         return self._learn_in(with_products(system), hints, clock)
 
-    def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
+    def _learner(self, system: System, hints: Sequence[str], clock: Clock) -> Learner:
         program = self.program
-        learner = Learner(
+        given = parse_hints(program, hints, system)
+        for cut, mine, term in zip(system.cuts, given, self._suggested or (), strict=False):
+            parts = term.args if term.op == "and" else (term,)
+            found = [dnf_of(part, cut.variables) for part in parts]
+            mine += [dnf for dnf in found if dnf and all(dnf)]
+        return Learner(
             system,
             clock,
             lambda: search_method(self.method),
@@ -131,11 +172,15 @@ class Attempt:
             graph=program.graph,
             interpreter=program.interpreter,
             lemmas=self.method in ("default", "portfolio"),
-            hints=parse_hints(program, hints, system),
+            hints=given,
             progress=self.progress,
             notify=self.notify,
             aside=self._aside,
         )
+
+    def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
+        program = self.program
+        learner = self._learner(system, hints, clock)
         try:
             invariants = learner.run()
         except _Decided as decided:
@@ -145,7 +190,7 @@ class Attempt:
         except Conflict as conflict:
             return self._unsafe(conflict.path)
         finally:
-            self.queries = learner.conditions.queries
+            self.queries += learner.conditions.queries
             self.gave_up = learner.teacher.gave_up
         if invariants is None:
             return self._verdict(Outcome.UNKNOWN, "the templates are exhausted")
@@ -168,8 +213,6 @@ class Attempt:
             return self._verdict(
                 Outcome.UNKNOWN, f"the final re-check did not confirm the proof ({refusal})"
             )
-        if (failing := self._wrap_around(terms)) is not None:
-            return failing
         invariants = []
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
@@ -177,39 +220,7 @@ class Attempt:
             text = c_text(term, lambda n, shown=shown: shown.get(n, n))
             invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
         self.progress.by = by
-        return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants))
-
-    def _wrap_around(self, invariants: Sequence[Term]) -> Verdict | None:
-        """A failure that mathematical integers do not know: unsigned arithmetic wraps around in C.
-
-        None if the invariants hold all the same, or if a short search finds no such failure.
-        """
-        wrapping = self.program.wrapping
-        if wrapping is None:
-            return None
-        wrapping.prepare(self.clock.tick)
-        system = self.program.system
-        if [cut.variables for cut in wrapping.system.cuts] == [c.variables for c in system.cuts]:
-            exact = [
-                conj((c.facts(), i)) for c, i in zip(wrapping.system.cuts, invariants, strict=True)
-            ]
-            with self.clock.part(_WRAP_SHARE * self.clock.left) as clock:
-                try:
-                    if recheck(wrapping.system, exact, clock) is None:
-                        return None
-                except (OutOfTime, z3.Z3Exception):
-                    self.clock.tick()
-        with self.clock.part(_WRAP_SHARE * self.clock.left) as clock:
-            rival = Attempt(wrapping, clock, "default", self.seed, self.notify)
-            found = rival.run(())
-        if found.outcome is not Outcome.UNSAFE:
-            return None
-        return self._verdict(
-            Outcome.UNSAFE,
-            f"{found.reason}, after unsigned arithmetic wraps around",
-            failure=found.failure,
-            inputs=found.inputs,
-        )
+        return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants), proved=self.program)
 
     def _unsafe(self, path: Path) -> Verdict:
         """UNSAFE, if the program really fails on this path."""
@@ -223,12 +234,8 @@ class Attempt:
             failure = replay_clauses(program.system, path)
         if failure is None:
             return self._verdict(Outcome.UNKNOWN, "a failure was found but could not be replayed")
-        if not self._fails_on_machine(failure):
-            return self._verdict(
-                Outcome.UNKNOWN,
-                "the property fails only where integers leave the range of their type; "
-                "--ints wrap32 decides for machine integers",
-            )
+        if (doubt := self._doubt(failure)) is not None:
+            return self._verdict(Outcome.UNKNOWN, doubt)
         inputs: list[tuple[str, int]] = []
         reason = "the failure condition is reachable"
         if failure.run is not None:
@@ -244,13 +251,21 @@ class Attempt:
                 inputs += [(f"{name}.{key}", value) for key, value in values.items()]
         return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
 
-    def _fails_on_machine(self, failure: Failure) -> bool:
-        """Does the compiled program, too, fail on these inputs?"""
+    def _doubt(self, failure: Failure) -> str | None:
+        """Why a failure is none of the compiled program's, if it is not."""
         if failure.run is None or failure.run.failure is None or self.program.machine is None:
-            return True
+            return None
         inputs = [value for _, value in failure.run.inputs]
         found = fails_on(self.program.machine, inputs, self.clock.tick)
-        return found is not None and found.what == failure.run.failure.what
+        if found is not None and found.what == failure.run.failure.what:
+            return None
+        if found is not None and found.what == SIGNED_OVERFLOW:
+            self.overflowed = True
+            return (
+                "the property fails, but only after a signed overflow, which C leaves undefined "
+                f"({found.place}); --overflow makes that a failure"
+            )
+        return "the property fails on mathematical integers, but not on C's"
 
     def _verdict(self, outcome: Outcome, reason: str, **more: object) -> Verdict:
         return Verdict(

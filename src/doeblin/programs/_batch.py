@@ -109,7 +109,7 @@ class Batch:
 
     paths: list[Path]
     options: dict[str, Any]
-    ints: str = "math"
+    ints: str = "c"
     jobs: int = 1
     _workers: list[_Worker] = field(default_factory=list)
 

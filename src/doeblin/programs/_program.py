@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from .._errors import InputError, Place
-from .c import Unsupported, read_c
-from .flow import Graph, Interpreter, System, system_of
+from .c import SIGNED_OVERFLOW, Unsupported, read_c
+from .c._types import Wraps
+from .flow import Graph, Interpreter, System, system_of, without_failures
 from .smt import read_horn, read_sygus
 
-Ints = Literal["math", "wrap32"]
+Ints = Literal["c", "math", "overflow", "bounded"]
+"""Which integers: C's, mathematical ones, or C's with signed overflow as a failure; in a `bounded`
+reading (for proofs only) signed overflow ends a run."""
+_WRAPS: dict[str, Wraps] = {"c": "unsigned", "math": "none", "overflow": "all"}
 LANGUAGES = {".c": "c", ".i": "c", ".sl": "sygus", ".smt2": "horn"}
 
 
@@ -27,11 +31,12 @@ class Program:
     file: str
     text: str
     language: str
-    ints: Ints = "math"
+    ints: Ints = "c"
     graph: Graph | None = field(default=None, repr=False)
     given: System | None = field(default=None, repr=False)
     unsupported: str | None = None
     folder: Path | None = None
+    _readings: dict[str, Program] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def system(self) -> System:
@@ -54,23 +59,26 @@ class Program:
     def interpreter(self) -> Interpreter | None:
         return Interpreter(self.graph) if self.graph is not None else None
 
-    @cached_property
-    def machine(self) -> Interpreter | None:
-        """Runs the same C program on machine integers, to confirm what was found in others."""
-        if self.language != "c":
-            return None
-        if self.ints == "wrap32":
-            return self.interpreter
-        return Interpreter(read_c(self.text, self.file, wraps="all", folder=self.folder))
+    def under(self, ints: Ints) -> Program:
+        """The same program with other integers; each reading is made once."""
+        if ints == self.ints or self.language != "c" or self.graph is None:
+            return self
+        if ints not in self._readings:
+            if ints == "bounded":
+                strict = self.under("overflow").graph
+                assert strict is not None
+                graph = without_failures(strict, SIGNED_OVERFLOW)
+            else:
+                graph = read_c(self.text, self.file, wraps=_WRAPS[ints], folder=self.folder)
+            self._readings[ints] = Program(
+                self.file, self.text, "c", ints, graph=graph, folder=self.folder
+            )
+        return self._readings[ints]
 
-    @cached_property
-    def wrapping(self) -> Program | None:
-        """The same C program with unsigned arithmetic that wraps around, as C has it; none if
-        mathematical integers are as good."""
-        if self.ints != "math" or self.graph is None or not self.graph.unwrapped:
-            return None
-        graph = read_c(self.text, self.file, wraps="unsigned", folder=self.folder)
-        return Program(self.file, self.text, "c", "math", graph=graph, folder=self.folder)
+    @property
+    def machine(self) -> Interpreter | None:
+        """Runs a C program as a machine would, up to the first signed overflow."""
+        return self.under("overflow").interpreter if self.language == "c" else None
 
 
 def parse_program(
@@ -78,15 +86,20 @@ def parse_program(
     *,
     file: str = "<text>",
     language: str = "c",
-    ints: Ints = "math",
+    ints: Ints = "c",
     folder: Path | None = None,
 ) -> Program:
-    """A program from its text. Raises InputError when the text is malformed."""
-    if ints not in ("math", "wrap32"):
-        raise InputError(f"unknown integer model {ints!r}: use 'math' or 'wrap32'")
+    """A program from its text. Raises InputError when the text is malformed.
+
+    `ints` is for C; the other languages mean mathematical integers.
+    """
+    if ints not in _WRAPS:
+        raise InputError(f"unknown integers {ints!r}: use one of {', '.join(_WRAPS)}")
+    if language != "c":
+        ints = "math"
     try:
         if language == "c":
-            graph = read_c(text, file, wraps="all" if ints == "wrap32" else "none", folder=folder)
+            graph = read_c(text, file, wraps=_WRAPS[ints], folder=folder)
             return Program(file, text, language, ints, graph=graph, folder=folder)
         if language == "sygus":
             return Program(file, text, language, ints, given=read_sygus(text, file))
@@ -99,7 +112,7 @@ def parse_program(
     raise InputError(f"unknown language {language!r}: use 'c', 'sygus' or 'horn'")
 
 
-def read_program(path: str | Path, *, ints: Ints = "math") -> Program:
+def read_program(path: str | Path, *, ints: Ints = "c") -> Program:
     """Read a `.c`, `.i`, `.sl` or `.smt2` file."""
     path = Path(path)
     language = LANGUAGES.get(path.suffix)

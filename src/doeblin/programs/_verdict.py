@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from .._errors import Place
+from ._program import Program
 from .proof import Failure
 from .terms import Term
 
@@ -18,9 +19,11 @@ class Outcome(Enum):
 
 
 INTS = {
-    "math": "mathematical integers (sums and products never overflow)",
-    "wrap32": "machine integers (unsigned wraps around, signed overflow is a failure)",
+    "c": "C's (unsigned arithmetic wraps around)",
+    "math": "mathematical (sums and products have no bounds)",
+    "overflow": "C's (unsigned arithmetic wraps around, signed overflow is a failure)",
 }
+NO_OVERFLOW = "no signed overflow"
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,12 @@ class Invariant:
 
 @dataclass(frozen=True)
 class Verdict:
-    """SAFE with invariants, UNSAFE with a replayed failure, or UNKNOWN with the reason."""
+    """SAFE with invariants, UNSAFE with a replayed failure, or UNKNOWN with the reason.
+
+    SAFE holds under the `assumptions`. `remark` is something else that was found out. `proved` is
+    the reading of the program that the invariants are about: with signed overflow as a failure,
+    where that was excluded, too.
+    """
 
     outcome: Outcome
     file: str
@@ -48,7 +56,10 @@ class Verdict:
     method: str = "default"
     found_by: str = ""
     seed: int = 0
-    ints: str = "math"
+    ints: str = "c"
+    assumptions: tuple[str, ...] = ()
+    remark: str = ""
+    proved: Program | None = field(default=None, repr=False)
     steps: int = 0
     search_seconds: float = 0.0
     queries: int = 0
@@ -75,6 +86,8 @@ class Verdict:
             "found_by": self.found_by,
             "seed": self.seed,
             "ints": self.ints,
+            "assumptions": list(self.assumptions),
+            "remark": self.remark,
             "search_seconds": round(self.search_seconds, 4),
             "search_steps": self.steps,
             "queries": self.queries,
@@ -82,3 +95,9 @@ class Verdict:
         if self.outcome is Outcome.UNSAFE:
             found["inputs"] = [{"what": what, "value": value} for what, value in self.inputs]
         return found
+
+
+def stated(verdict: Verdict) -> str:
+    """Which integers a verdict is about, and what it assumes, as sentences."""
+    text = f"Integers: {INTS[verdict.ints]}."
+    return f"{text} Assuming {' and '.join(verdict.assumptions)}." if verdict.assumptions else text

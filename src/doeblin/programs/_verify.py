@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .._errors import InputError
 from ._attempt import Attempt
+from ._integers import InC
 from ._methods import METHODS
 from ._program import Ints, Program, read_program
 from ._verdict import Verdict
@@ -45,7 +46,7 @@ def verify(
     if not timeout > 0:
         raise InputError(f"the time limit must be positive, got {timeout}")
     if not isinstance(program, Program):
-        program = read_program(program, ints=ints or "math")
+        program = read_program(program, ints=ints or "c")
     with Clock(timeout, cancel, spent=spent) as clock:
-        attempt = Attempt(program, clock, method, seed, on_event or (lambda news: None))
-        return attempt.run(hints)
+        make = InC if program.ints == "c" and not program.unsupported else Attempt
+        return make(program, clock, method, seed, on_event or (lambda news: None)).run(hints)

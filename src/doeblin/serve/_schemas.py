@@ -103,7 +103,7 @@ class VerifyRequest(_Given):
     method: Literal["default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio"] = (
         "default"
     )
-    ints: Literal["math", "wrap32"] = "math"
+    ints: Literal["c", "math", "overflow"] = "c"
     timeout: float = Field(10.0, gt=0, le=LONGEST_VERIFY, description="Seconds.")
     seed: int = Field(0, ge=0, le=_BIG)
     hints: list[Annotated[str, Field(max_length=500)]] = Field(default=[], max_length=20)

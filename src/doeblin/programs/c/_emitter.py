@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from ..._errors import InputError, Place
 from ..flow import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop, Variable
-from ..terms import Term, as_bool, as_int, compare, conj, const, divide, ite, sub, var
+from ..terms import Term, add, as_bool, as_int, compare, conj, const, divide, ite, sub, var
 from ._types import BOOL, CType, Opaque, Wraps
+
+SIGNED_OVERFLOW = "undefined behaviour: signed overflow"
 
 
 class Unsupported(Exception):
@@ -170,33 +172,30 @@ class Emitter:
             )
         return Value(wrapped(term, kind), kind)
 
-    def arithmetic(self, term: Term, kind: CType, place: Place, *, may_sink: bool) -> Value:
+    def arithmetic(self, term: Term, kind: CType, place: Place, *, op: str) -> Value:
         """The result of `+ - *` in its type: exact, wrapped, or an overflow to be excluded."""
         if term.constant and kind.low <= term.leaf <= kind.high:
             return Value(term, kind)
-        if self.wrap:
-            if kind.signed:
+        if kind.signed:
+            if self.wrap:
                 inside = conj(
                     (compare("<=", const(kind.low), term), compare("<=", term, const(kind.high)))
                 )
-                self.require(inside, "undefined behaviour: signed overflow", place)
-                return Value(term, kind)
-            return Value(divide("mod", term, const(1 << kind.bits)), kind)
-        if kind.signed:
+                self.require(inside, SIGNED_OVERFLOW, place)
             return Value(term, kind)
-        if self.wrap_unsigned:
-            return Value(wrapped(term, kind), kind)
-        if may_sink:
-            return Value(
-                ite(
-                    compare("<", term, const(0)),
-                    divide("mod", term, const(1 << kind.bits)),
-                    term,
-                ),
-                kind,
-            )
-        self.graph.unwrapped = True
-        return Value(term, kind)
+        modulus = const(1 << kind.bits)
+        sunk = compare("<", term, const(0))
+        if op != "-":
+            self.graph.modular = True
+        if not self.wrap_unsigned:
+            return Value(ite(sunk, divide("mod", term, modulus), term) if op == "-" else term, kind)
+        # Of two values of the type, sums and differences are off by less than the modulus.
+        if op == "-":
+            return Value(ite(sunk, add(term, modulus), term), kind)
+        if op == "+":
+            above = compare("<", const(kind.high), term)
+            return Value(ite(above, sub(term, modulus), term), kind)
+        return Value(divide("mod", term, modulus), kind)
 
     def _wraps(self, kind: CType) -> bool:
         return self.wrap or (self.wrap_unsigned and not kind.signed)

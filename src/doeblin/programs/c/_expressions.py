@@ -25,7 +25,7 @@ from ..terms import (
 )
 from ..terms import add as plus
 from ._directive import binary_constant
-from ._emitter import Emitter, Slot, Value
+from ._emitter import SIGNED_OVERFLOW, Emitter, Slot, Value
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote, type_of
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
@@ -203,7 +203,7 @@ class Expressions(Emitter):
         if op == "+":
             return value
         if op == "-":
-            return self.arithmetic(neg(value.integer()), kind, self.place(node), may_sink=True)
+            return self.arithmetic(neg(value.integer()), kind, self.place(node), op="-")
         if op == "~":
             base = const(-1 if kind.signed else kind.high)
             return Value(sub(base, value.integer()), kind)
@@ -327,11 +327,11 @@ class Expressions(Emitter):
         if op in _COMPARISONS:
             return Value(compare("=" if op == "==" else op, a, b), INT)
         if op == "+":
-            return self.arithmetic(plus(a, b), kind, place, may_sink=False)
+            return self.arithmetic(plus(a, b), kind, place, op="+")
         if op == "-":
-            return self.arithmetic(sub(a, b), kind, place, may_sink=True)
+            return self.arithmetic(sub(a, b), kind, place, op="-")
         if op == "*":
-            return self.arithmetic(mul(a, b), kind, place, may_sink=False)
+            return self.arithmetic(mul(a, b), kind, place, op="*")
         if op in ("/", "%"):
             self.require(compare("!=", b, const(0)), "undefined behaviour: division by zero", place)
             if b.constant and b.leaf == 0:
@@ -340,7 +340,7 @@ class Expressions(Emitter):
             if self.wrap and kind.signed and not (b.constant and b.leaf != -1):
                 self.require(
                     compare("<=", quotient, const(kind.high)),
-                    "undefined behaviour: signed overflow",
+                    SIGNED_OVERFLOW,
                     place,
                 )
             return Value(quotient if op == "/" else divide("trem", a, b), kind)
@@ -374,7 +374,7 @@ class Expressions(Emitter):
             self.require(
                 compare("<=", ZERO, a), "undefined behaviour: shift of a negative value", place
             )
-        return self.arithmetic(mul(a, power), kind, place, may_sink=False)
+        return self.arithmetic(mul(a, power), kind, place, op="*")
 
 
 def _is_void(node: Any) -> bool:

@@ -1,6 +1,7 @@
 """The intermediate language, its interpreter, and the clauses that a proof must discharge."""
 
 from ._analysis import thread_jumps as thread_jumps
+from ._analysis import without_failures as without_failures
 from ._clauses import system_of as system_of
 from ._graph import Assign as Assign
 from ._graph import Assume as Assume

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..terms import const, substitute, variables
-from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump
+from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump, Stop
 
 
 def slice_graph(
@@ -192,6 +192,17 @@ def forward_order(graph: Graph) -> tuple[list[int], set[int]]:
             stack.pop()
     order.reverse()
     return order, heads
+
+
+def without_failures(graph: Graph, what: str) -> Graph:
+    """The same graph, in which runs that fail in this way merely end."""
+    blocks = [
+        Block(block.statements, Stop())
+        if isinstance(block.end, Fail) and block.end.what == what
+        else Block(block.statements, block.end)
+        for block in graph.blocks
+    ]
+    return Graph(blocks, graph.variables, graph.loops, graph.modular)
 
 
 def thread_jumps(graph: Graph) -> None:

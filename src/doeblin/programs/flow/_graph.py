@@ -111,13 +111,13 @@ class Loop:
 class Graph:
     """Blocks, entry first; the variables in order of declaration; loops by their head block.
 
-    `unwrapped`: a sum or product of unsigned numbers is taken as it is, where C might wrap it.
+    `modular`: there is a sum or product of unsigned numbers, which may wrap around at the top.
     """
 
     blocks: list[Block] = field(default_factory=list)
     variables: dict[str, Variable] = field(default_factory=dict)
     loops: dict[int, Loop] = field(default_factory=dict)
-    unwrapped: bool = False
+    modular: bool = False
 
     def block(self) -> int:
         self.blocks.append(Block())

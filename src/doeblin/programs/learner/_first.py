@@ -24,6 +24,7 @@ class FirstExamples:
         scale: int,
         constants: list[int],
         interpreter: Interpreter | None,
+        runs: int = 40,
     ):
         self._conditions = conditions
         self._system = conditions.system
@@ -33,6 +34,7 @@ class FirstExamples:
         self._scale = scale
         self._constants = constants
         self._interpreter = interpreter
+        self._most = runs
         self.gave_up: str | None = None
 
     def gather(self) -> Starts:
@@ -85,7 +87,7 @@ class FirstExamples:
     def _runs(self, starts: Starts) -> None:
         assert self._interpreter is not None
         until = self._clock.seconds + min(0.12, 0.05 * self._clock.limit)
-        for number in range(40):
+        for number in range(self._most):
             if number >= 15 and self._clock.seconds > until:
                 break
             self._clock.tick()

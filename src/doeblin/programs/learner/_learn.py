@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
@@ -83,14 +83,7 @@ class Learner:
     def run(self) -> list[list[Dnf]] | None:
         """Invariants, a list of formulas for each cut point. Raises when time is up, and Conflict
         or FailedRun when the program turns out to be unsafe."""
-        examples = FirstExamples(
-            self.conditions,
-            self.data,
-            self.rng,
-            scale=self.scale,
-            constants=self._constants,
-            interpreter=self.interpreter,
-        )
+        examples = self._examples()
         self._starts = examples.gather()
         self.teacher.gave_up = examples.gave_up
         first = self._from_failures()
@@ -105,6 +98,25 @@ class Learner:
                 return found
             self._share()
         return self._search(first)
+
+    def quick(self) -> Found:
+        """Invariants, if the cheapest lemmas suffice."""
+        self._starts = self._examples(runs=15).gather()
+        for stage in islice(self._stages(None), 2 if len(self.spaces) == 1 else 1):
+            if (found := stage()) is not None:
+                return found
+        return None
+
+    def _examples(self, runs: int = 40) -> FirstExamples:
+        return FirstExamples(
+            self.conditions,
+            self.data,
+            self.rng,
+            scale=self.scale,
+            constants=self._constants,
+            interpreter=self.interpreter,
+            runs=runs,
+        )
 
     def _stages(self, first: list[Dnf] | None) -> Iterator[Callable[[], Found]]:
         """What is tried before the open-ended search, the cheapest and most likely first."""

@@ -6,7 +6,7 @@ import re
 
 from ..._errors import Place
 from .._program import Program
-from .._verdict import INTS, Outcome, Verdict
+from .._verdict import Outcome, Verdict, stated
 from ..c import ASSERTIONS
 from ..flow import Assign, Assume, Fail, Graph, Havoc
 from ._c_text import c_text
@@ -37,7 +37,7 @@ def acsl(program: Program, verdict: Verdict) -> str:
             text = " ".join(call[1].split()) if call and _logical(call[1]) else ""
         if text and edits.begins_statement(place):
             edits.before(edits.past_label(place), f"/*@ {clause} {text}; */")
-    head = f"/* Proved by doeblin; integers: {INTS[verdict.ints]}. */\n"
+    head = f"/* Proved by doeblin. {stated(verdict)} */\n"
     return head + edits.result()
 
 

@@ -9,7 +9,7 @@ import z3
 
 from ..._errors import InputError, Place
 from .._program import Program
-from .._verdict import INTS, Outcome, Verdict
+from .._verdict import Outcome, Verdict, stated
 from ..flow import Cut
 from ..proof import Clock, obligations, recheck
 from ..smt import Reader, Script, commands
@@ -24,22 +24,23 @@ def certificate(program: Program, verdict: Verdict) -> str:
         raise InputError(
             f"a certificate needs the verdict SAFE, but {program.file} is {verdict.outcome.value}"
         )
+    proved = verdict.proved or program
     digest = hashlib.sha256(program.text.encode("utf-8")).hexdigest()
     lines = [
         f"; A proof that {program.file} cannot fail.",
-        f"; Every check-sat must answer unsat. Integers: {INTS[verdict.ints]}.",
+        f"; Every check-sat must answer unsat. {stated(verdict)}",
         f"; sha256 of the program: {digest}",
-        f'(set-info :source "doeblin {verdict.ints}")',
+        f'(set-info :source "doeblin {proved.ints}")',
         "(set-logic ALL)",
         "",
     ]
     formulas = [invariant.formula for invariant in verdict.invariants]
-    for cut, formula in zip(program.system.cuts, formulas, strict=True):
+    for cut, formula in zip(proved.system.cuts, formulas, strict=True):
         parameters = " ".join(f"({symbol(name)} Int)" for name in cut.variables)
         lines.append(f"; at {cut.place}")
         name = symbol(PREFIX + cut.name)
         lines.append(f"(define-fun {name} ({parameters}) Bool {smtlib(formula)})")
-    for number, obligation in enumerate(obligations(program.system, formulas)):
+    for number, obligation in enumerate(obligations(proved.system, formulas)):
         definitions = Definitions(f"t{number}!")
         text = definitions.text(obligation.formula)
         lines += ["", f"; {obligation.says}", "(push 1)", "(set-info :status unsat)"]

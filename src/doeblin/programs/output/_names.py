@@ -23,7 +23,7 @@ class Located(NamedTuple):
 
 
 def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> Graph:
-    """The graph, if the program is C and the verdict is the one that the writer needs."""
+    """The graph that the verdict is about, if the program is C and the verdict the one needed."""
     if program.graph is None:
         raise InputError(f"{what} is for C programs; {program.file} is not one")
     if verdict.outcome is not wanted:
@@ -31,7 +31,8 @@ def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> 
             f"{what} needs the verdict {wanted.value}, but {program.file} is "
             f"{verdict.outcome.value}"
         )
-    return program.graph
+    proved = verdict.proved or program
+    return proved.graph or program.graph
 
 
 def located(graph: Graph, verdict: Verdict) -> list[Located]:

@@ -43,9 +43,11 @@ function summary(result) {
     UNSAFE: " The run was replayed.",
     UNKNOWN: "",
   }[result.verdict];
+  const assuming = result.assumptions.length ? ` Assuming ${result.assumptions.join(" and ")}.` : "";
+  const remark = result.remark ? ` Remark: ${result.remark}.` : "";
   return (
     `${result.seconds.toFixed(2)} s, rounds: ${result.rounds}, questions to the solver: ${result.queries}${by}. ` +
-    `Integers: ${result.ints_meaning}.${checked}`
+    `Integers: ${result.ints_meaning}.${assuming}${remark}${checked}`
   );
 }
 
