@@ -42,7 +42,7 @@ def test_safe_with_all_outputs(folder, capsys):
         folder / "fig1.c", "--acsl", files[0], "--witness", files[1], "--certificate", files[2]
     )
     out = capsys.readouterr().out
-    assert status == 0 and out.startswith("SAFE") and "mathematical integers" in out
+    assert status == 0 and out.startswith("SAFE") and "integers: C's" in out
     assert all(file.stat().st_size > 100 for file in files)
     with pytest.raises(SystemExit) as end:
         main(["check", str(folder / "fig1.c"), str(files[2])])
@@ -63,7 +63,8 @@ def test_unsafe_with_trace_and_test(folder, capsys):
 def test_json_has_the_promised_fields(folder, capsys):
     assert run(folder / "fig1.c", "--json", "--seed", 3) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["verdict"] == "SAFE" and result["seed"] == 3 and result["ints"] == "math"
+    assert result["verdict"] == "SAFE" and result["seed"] == 3 and result["ints"] == "c"
+    assert result["assumptions"] == ["no signed overflow"] and result["remark"] == ""
     assert {"file", "reason", "seconds", "rounds", "method"} <= result.keys()
     assert result["invariants"][0]["line"] == 6
 

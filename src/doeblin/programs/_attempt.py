@@ -92,6 +92,7 @@ class Attempt:
     def bounds(self, system: System) -> list[Term] | None:
         """Invariants of a system of this program's, if lemmas that cost little suffice."""
         learner = self._learner(system, (), self.clock)
+        learner.aside = lambda: None
         try:
             found = learner.quick()
         finally:
