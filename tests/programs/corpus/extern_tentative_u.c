@@ -1,0 +1,2 @@
+// truth: unsafe
+extern int g; int g; int main(void){ assert(g != 0); return 0; }

@@ -1,0 +1,3 @@
+// truth: safe
+#include <stdlib.h>
+int main(void){ int x = __VERIFIER_nondet_bool(); if (x) abort(); assert(!x); return 0; }

@@ -1,0 +1,2 @@
+// truth: unsafe
+int main(void){ assert(!"reached"); return 0; }

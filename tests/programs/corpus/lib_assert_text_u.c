@@ -1,0 +1,2 @@
+// truth: unsafe
+int main(void){ int x = 0; assert(x && "text"); return 0; }

@@ -1,0 +1,2 @@
+// truth: safe
+int main(void){ int n = __VERIFIER_nondet_bool() ? 1 : 33; int x = 1 << n; assert(x == 2); return 0; }

@@ -1,0 +1,3 @@
+// truth: safe
+%:define V 3
+int main(void) <% assert(V == 3); return 0; %>

@@ -1,0 +1,167 @@
+"""The truth about C programs: compiled, and run on every input of a small domain.
+
+Shares no code with doeblin. A `Bench` compiles a batch of programs once per compiler and level of
+optimisation, with `driver.c`, which runs each on many inputs in one process. The builds with
+the undefined-behaviour sanitizer decide which runs count; the others must end these runs alike.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DRIVER = Path(__file__).with_name("driver.c")
+PRELUDE = """
+int unknown(void); void assume(int); int nondet_int(void);
+extern void abort(void);
+extern void __assert_fail(const char *, const char *, unsigned, const char *);
+#define assert(c) ((c) ? (void)0 : __assert_fail(#c, "", 0, ""))
+"""
+FLAGS = ["-std=gnu11", "-w", "-fsigned-char", "-fno-common", "-fno-builtin"]
+SANITIZE = ["-O0", "-fsanitize=undefined", "-fsanitize-coverage=trace-pc"]
+STEPS = 4000
+
+FAILS = "FDS"  # assertion, division by zero, shift by an amount out of range
+OVERFLOWS = "O"  # signed overflow: outside the assumption by default, a failure with --overflow
+UNDEFINED = "U"  # other undefined behaviour
+ENDS = "PA"  # passed, or an assumption was false
+
+
+def compilers() -> list[str]:
+    return [name for name in ("gcc", "clang") if shutil.which(name)]
+
+
+@dataclass(frozen=True)
+class Run:
+    outcome: str  # a letter as in driver.c
+    inputs: tuple[int, ...]
+
+
+@dataclass
+class Truth:
+    """How a program's runs end. `complete`: no run was left out or cut short."""
+
+    runs: list[Run] = field(default_factory=list)
+    complete: bool = True
+    split: list[Run] = field(default_factory=list)  # runs that compilers end differently
+
+    def first(self, outcomes: str) -> Run | None:
+        return next((run for run in self.runs if run.outcome in outcomes), None)
+
+
+class Bench:
+    """A batch of programs, built in every way asked for."""
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        folder: Path,
+        *,
+        names: Sequence[str] | None = None,
+        levels: Sequence[str] = ("-O0", "-O2"),
+        separate: bool = False,
+    ):
+        """`separate`: a translation unit for each program, since their names may clash."""
+        self.folder = folder
+        self.names = compilers() if names is None else names
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "prelude.h").write_text(PRELUDE)
+        self.units: list[tuple[Path, int | None]] = []
+        if separate:
+            for i, text in enumerate(texts):
+                source = folder / f"unit{i}.c"
+                source.write_text(f"#define main program_{i}\n#line 1\n{text}\n")
+                self.units.append((source, i))
+        else:
+            source = folder / "all.c"
+            source.write_text(
+                "".join(
+                    f"#define main program_{i}\n{text}\n#undef main\n"
+                    for i, text in enumerate(texts)
+                )
+            )
+            self.units.append((source, None))
+        every = range(len(texts))
+        table = ", ".join(f"program_{i}" for i in every)
+        (folder / "table.c").write_text(
+            "".join(f"int program_{i}();\n" for i in every)
+            + f"int (*const programs[])() = {{{table}}};\nconst long step_limit = {STEPS};\n"
+        )
+        self.count = len(texts)
+        self.sanitized = [self._build(name, SANITIZE, "ub") for name in self.names]
+        self.plain = [
+            self._build(name, [level], level[1:]) for name in self.names for level in levels
+        ]
+
+    def _build(self, compiler: str, flags: Sequence[str], tag: str) -> Path:
+        binary = self.folder / f"{compiler}-{tag}"
+        objects = []
+        for source, number in self.units:
+            target = source.with_suffix(f".{compiler}.{tag}.o")
+            options = [*FLAGS, *flags, "-include", "prelude.h", "-I", "."]
+            self._call(compiler, *options, "-c", source.name, "-o", target.name)
+            if number is not None:
+                self._call("objcopy", f"--keep-global-symbol=program_{number}", target.name)
+            objects.append(target.name)
+        self._call(compiler, *FLAGS, "-O1", str(DRIVER), "table.c", *objects, "-o", binary.name)
+        return binary
+
+    def _call(self, *command: str) -> None:
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+
+    def _ask(self, binary: Path, questions: str) -> list[list[Run]]:
+        answer = subprocess.run([binary], input=questions, capture_output=True, text=True)
+        if answer.returncode:
+            raise RuntimeError(f"{binary} ended with status {answer.returncode}")
+        groups: list[list[Run]] = [[]]
+        for line in answer.stdout.splitlines():
+            if line == ".":
+                groups.append([])
+            else:
+                outcome, *values = line.split()
+                groups[-1].append(Run(outcome, tuple(map(int, values))))
+        return groups[:-1]
+
+    def replay(self, program: int, inputs: Sequence[int]) -> set[str]:
+        """How the run with these inputs ends, in the sanitized builds."""
+        question = f"r {program} {len(inputs)} {' '.join(map(str, inputs))}\n"
+        return {self._ask(binary, question)[0][0].outcome for binary in self.sanitized}
+
+    def truths(self, runs: int = 3000) -> list[Truth]:
+        """The truth about every program of the batch."""
+        questions = "".join(f"e {i} {runs}\n" for i in range(self.count))
+        first, *others = [self._ask(binary, questions) for binary in self.sanitized]
+        truths = []
+        for i, group in enumerate(first):
+            truth = Truth(complete=all(run.outcome != "C" for run in group))
+            ends = {run.inputs: run.outcome for run in group if run.outcome != "C"}
+            for run in (run for other in others for run in other[i] if run.outcome != "C"):
+                known = ends.setdefault(run.inputs, run.outcome)
+                if known != run.outcome and known not in "OU":
+                    if run.outcome in "OU":  # one sanitizer sees what the other overlooks
+                        ends[run.inputs] = run.outcome
+                    else:
+                        truth.split.append(run)
+            truth.runs = [Run(outcome, inputs) for inputs, outcome in ends.items()]
+            truth.complete &= all(run.outcome not in "LX" for run in truth.runs)
+            truths.append(truth)
+        self._compare(truths)
+        return truths
+
+    def _compare(self, truths: list[Truth]) -> None:
+        """The other builds must end every run that counts alike."""
+        chosen = [
+            (i, run) for i, truth in enumerate(truths) for run in truth.runs if run.outcome in "PFA"
+        ]
+        questions = "".join(
+            f"r {i} {len(run.inputs)} {' '.join(map(str, run.inputs))}\n" for i, run in chosen
+        )
+        for binary in self.plain:
+            for (i, run), group in zip(chosen, self._ask(binary, questions), strict=True):
+                if group[0].outcome != run.outcome:
+                    truths[i].split.append(group[0])
