@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
 from .._custom_types import Count, RandomKey
+from ._keys import TourKeys
 from ._walk import Walk
 
 Cargo = PyTree[Any]
@@ -47,20 +48,19 @@ class _Lane(NamedTuple):
 
 
 def walk_packed(
-    keys: Array,
+    keys: TourKeys,
     walk: Walk,
     start: Cargo,
     advance: Callable[[RandomKey, Cargo, Count, Count], Cargo],
     *,
     lanes: int,
 ) -> Packed:
-    """Walk one tour for each key. `start` has a leading axis over tours.
+    """Walk one tour for each triple of keys. `start` has a leading axis over tours.
 
     `advance(key, cargo, stage, tour)` moves one tour by one step in a stage of the walk.
     """
-    num_tours = keys.shape[0]
-    walk_keys, step_keys = _split_each(keys)
-    lengths = walk.lengths(walk_keys)
+    num_tours = keys.walk.shape[0]
+    lengths = walk.lengths(keys.walk)
     order = jnp.argsort(-lengths)
     num_moving = (lengths > 0).sum()
 
@@ -73,14 +73,14 @@ def walk_packed(
     def move(lane: _Lane) -> _Lane:
         tour = lane.tour % num_tours
         if walk.num_stages > 1:  # A single stage needs no segments: the length says it all.
-            entered = walk.segment(walk_keys[tour], lane.segment, lane.stage)
+            entered = walk.segment(keys.walk[tour], lane.segment, lane.stage)
             enter = lane.left == 0
             lane = lane._replace(
                 stage=jnp.where(enter, entered.stage, lane.stage),
                 segment=lane.segment + enter,
                 left=jnp.where(enter, entered.steps, lane.left) - 1,
             )
-        key = jax.random.fold_in(step_keys[tour], lane.step)
+        key = jax.random.fold_in(keys.steps[tour], lane.step)
         cargo = advance(key, lane.cargo, lane.stage, tour)
         return lane._replace(cargo=cargo, step=lane.step + 1)
 
@@ -112,11 +112,6 @@ def walk_packed(
     _, _, cargo, stage, iterations = jax.lax.while_loop(unfinished, body, carry)
     useful = lengths.sum() / jnp.maximum(iterations * lanes, 1)
     return Packed(cargo, stage, lengths, useful)
-
-
-def _split_each(keys: Array) -> tuple[Array, Array]:
-    pairs = jax.vmap(jax.random.split)(keys)
-    return pairs[:, 0], pairs[:, 1]
 
 
 def _choose(condition: Array, new: _Lane, old: _Lane) -> _Lane:

@@ -14,6 +14,7 @@ from jaxtyping import Array, Int
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
 from ..kernels import AbstractKernel
+from ._keys import keys_of_draws, keys_of_tours
 from ._packing import walk_packed
 from ._regeneration import TourSums
 from ._walk import draw_walk, tour_walk
@@ -29,17 +30,13 @@ def exact_draws(
     """States, stages, ages (each with axes inputs, draws) and the useful fraction of lane-steps."""
     x = jax.tree.map(lambda leaf: leaf[0], xs)
     check_shapes(chain, x)
-    # One key a draw, from its own input's key: the draws of an input do not depend on the others.
-    keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(key, i), num_draws))(
-        jnp.arange(num_inputs)
-    ).ravel()
-    start_keys = jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
+    keys = keys_of_draws(key, num_inputs, num_draws)
 
     def input_of(tour: Count) -> Input:
         return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
 
     tours = jnp.arange(num_draws * num_inputs)
-    start = jax.vmap(lambda key, tour: chain.restart.sample(key, input_of(tour)))(start_keys, tours)
+    start = jax.vmap(lambda key, tour: chain.restart.sample(key, input_of(tour)))(keys.start, tours)
     stages, kernels = _moving_stages(chain)
 
     def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
@@ -66,8 +63,7 @@ def tour_sums(
 ) -> TourSums:
     """Sums of a function over the tours of the given numbers, counting the wanted stages only."""
     check_shapes(chain, x)
-    keys = jax.vmap(lambda tour: jax.random.fold_in(key, tour))(tours)
-    start_keys = jax.vmap(lambda key: jax.random.fold_in(key, 0))(keys)
+    keys = keys_of_tours(key, tours)
     stages, kernels = _moving_stages(chain)
 
     def visit(state: State, stage: Any) -> tuple[Any, Array]:
@@ -85,7 +81,7 @@ def tour_sums(
         return state, sums
 
     walk = tour_walk(chain.stage_matrix, chain.restart_stage)
-    packed = walk_packed(keys, walk, jax.vmap(begin)(start_keys), advance, lanes=lanes)
+    packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes=lanes)
     values, weights = packed.cargo[1]
     return TourSums(values, weights, packed.steps + 1)
 
