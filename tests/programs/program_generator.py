@@ -61,6 +61,9 @@ class Generator:
         if kind == "assign":
             op = rng.choice(["=", "=", "=", "+=", "-=", "*="])
             value = ("const", rng.randint(0, 3)) if op == "*=" else self.expression(2)
+            others = [other for other in self.names if other != name]
+            if others and rng.random() < 0.1:  # nowhere else: C has no order within expressions
+                value = ("post", rng.choice(others), rng.choice(["++", "--"]))
             return ("assign", name, op, value)
         if kind == "step":
             return ("step", name, rng.choice(["++", "--"]), rng.random() < 0.5)
@@ -128,9 +131,9 @@ class Generator:
             return ("bin", op, self.expression(depth - 1), ("const", rng.randint(2, 3)))
         if draw < 0.96:
             return ("pick", self.condition(0), self.expression(0), self.expression(0))
-        if self.helper and rng.random() < 0.5:
+        if self.helper:
             return ("twice", self.expression(depth - 1))
-        return ("post", rng.choice(self.names), rng.choice(["++", "--"]))
+        return ("var", rng.choice(self.names))
 
 
 def render(program: FuzzProgram) -> str:

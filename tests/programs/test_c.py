@@ -122,7 +122,7 @@ def test_meaning(claim):
         "int main() { ((void) sizeof ((0) ? 1 : 0), __extension__ ({ if (unknown()) ; else "
         '__assert_fail ("0", "f.c", 3, __extension__ __PRETTY_FUNCTION__); })); }',
         "int g;\nint id(int v) { g++; return v; }\n"
-        "int main() { int x = id(2) + id(3); assert(x == 5); assert(g == 3); }",
+        "int main() { int x = id(2); x += id(3); assert(x == 5); assert(g == 3); }",
     ],
 )
 def test_failures_in_all_spellings(text):

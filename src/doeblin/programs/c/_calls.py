@@ -8,97 +8,143 @@ from typing import Any
 from pycparser import c_ast
 
 from ..._errors import InputError
-from ..terms import var
-from ._clean import ASSERT_MACRO
+from ..terms import ZERO, compare, ite, neg, truth, var
 from ._emitter import Slot, Value
 from ._expressions import Expressions
-from ._types import (
-    BOOL,
-    CHAR,
-    INT,
-    LLONG,
-    LONG,
-    SHORT,
-    UCHAR,
-    UINT,
-    ULLONG,
-    ULONG,
-    USHORT,
-    CType,
-    Opaque,
-)  # fmt: skip
+from ._library import (
+    ABSOLUTE,
+    ASSERTIONS,
+    ASSUMPTIONS,
+    ENDINGS,
+    EXPECTING,
+    FAILURES,
+    FLOATING,
+    MODELLED,
+    RANGES,
+    REFUSED,
+    SILENT,
+    UNREACHABLE,
+    VIOLATION,
+    is_input,
+)
+from ._types import INT, LONG, CType, Opaque
 
-ASSERTIONS = frozenset(
-    {"assert", "sassert", "static_assert", "__VERIFIER_assert", "__CPROVER_assert", ASSERT_MACRO}
-)
-ASSUMPTIONS = frozenset({"assume", "__VERIFIER_assume", "__CPROVER_assume", "sassume"})
-FAILURES = frozenset({"__VERIFIER_error", "reach_error", "__assert_fail", "__assert_rtn"})
-ENDINGS = frozenset(
-    {"exit", "abort", "_exit", "_Exit", "quick_exit", "__builtin_unreachable", "__builtin_abort"}
-)
-SILENT = frozenset({"printf", "fprintf", "puts", "putchar", "fflush", "srand", "perror"})
-_INPUT = re.compile(r"nondet|unknown|havoc|^rand$|^random$|^any$", re.IGNORECASE)
-_INPUT_TYPES: dict[str, CType] = {
-    "bool": BOOL, "_Bool": BOOL, "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT,
-    "int": INT, "uint": UINT, "unsigned": UINT, "long": LONG, "ulong": ULONG, "size_t": ULONG,
-    "longlong": LLONG, "ulonglong": ULLONG, "u8": UCHAR, "u16": USHORT, "u32": UINT,
-    "uint8_t": UCHAR, "uint16_t": USHORT, "uint32_t": UINT, "uint64_t": ULONG, "loff_t": LONG,
-}  # fmt: skip
+__all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
+
+_STORES = re.compile(r"%[^a-zA-Z%]*(?:hh|h|ll|l|j|z|t|L)?n")  # printf's one way to write
 
 
 class Calls(Expressions):
     """Functions by name; bodies are inlined at every call."""
 
-    functions: dict[str, Any]
-    prototypes: dict[str, Any]
-
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        self.functions = {}
-        self.prototypes = {}
         self.stack: list[str] = []
+        self.asserting = 0  # within how many assertions that the program defines
+        self.renamed: set[str] = set()
+        self.headers = False  # were any included, so that a function may be declared there?
 
     def _funccall(self, node: Any) -> Value | None:
         if not isinstance(node.name, c_ast.ID):
             raise self.unsupported("function pointers", node)
         name = node.name.name
         arguments = list(node.args.exprs) if node.args else []
-        place = self.place(node)
+        if self.lookup(name) is not None:
+            raise self.unsupported("function pointers", node)
+        self.check_operands(arguments, node)
         if name in FAILURES:
-            self.fail(f"call of {name}", place)
-            return Value(var(self._zero()), INT)
+            return self._failure(name, arguments, node)
         if name in self.functions:
             return self._inline(name, arguments, node)
+        if name in self.renamed or name in REFUSED:
+            raise self.unsupported(f"the function '{name}'", node)
+        return self._modelled(name, arguments, node)
+
+    def _modelled(self, name: str, arguments: list[Any], node: Any) -> Value | None:
+        """A function of the library's table, or one that nothing is known of."""
+        place = self.place(node)
         if name in ASSERTIONS:
-            self._assertion(name, arguments, node)
-            return Value(var(self._zero()), INT)
+            return self._assertion(name, arguments, node)
         if name in ASSUMPTIONS:
             if len(arguments) != 1:
                 raise InputError(f"'{name}' takes one condition", place=place)
-            self.assume(self.rvalue(arguments[0]).truth(), place)
-            return Value(var(self._zero()), INT)
-        if name in ENDINGS:
+            self.assume(self.truth_of(arguments[0]), place)
+            return None
+        if name in ENDINGS or name == VIOLATION or name in self.noreturn:
             for argument in arguments:
                 self.effects(argument)
-            self.stop()
-            return Value(var(self._zero()), INT)
+            return self._end(name, node)
+        if name in UNREACHABLE:
+            self.require(truth(False), f"undefined behaviour: {name} reached", place)
+            return None
         if name in SILENT:
-            for argument in arguments:
-                if not (isinstance(argument, c_ast.Constant) or self._opaque(argument)):
-                    self.effects(argument)
-            return Value(self._input(name, INT, node), INT)
-        if self.lookup(name) is not None:
-            raise self.unsupported("function pointers", node)
+            return self._printed(name, arguments, node)
+        if name in ABSOLUTE:
+            return self._absolute(name, arguments, node)
+        if name in RANGES:
+            kind, low, high = RANGES[name]
+            return Value(self._input(name, kind, node, within=(low, high)), kind)
+        if name in EXPECTING and len(arguments) == 2:
+            value = self.convert(self.rvalue(arguments[0]), LONG)
+            self.effects(arguments[1])
+            return value
+        if name in FLOATING:
+            raise self.unsupported("floating point", node)
+        if name.startswith(("__builtin_", "__sync_", "__atomic_")):
+            raise self.unsupported(f"the function '{name}'", node)
         return self._external(name, arguments, node)
+
+    def _failure(self, name: str, arguments: list[Any], node: Any) -> None:
+        for argument in arguments:
+            if not self.harmless(argument):
+                self.effects(argument)
+        self.fail(f"call of {name}", self.place(node))
+
+    def _end(self, name: str, node: Any) -> None:
+        """The run ends here: a failure within an assertion that the program defines."""
+        if self.asserting or name == VIOLATION:
+            self.fail("assertion", self.place(node))
+        else:
+            self.stop()
+
+    def _printed(self, name: str, arguments: list[Any], node: Any) -> Value:
+        for argument in arguments:
+            if isinstance(argument, c_ast.Constant):
+                if argument.type == "string" and _STORES.search(argument.value):
+                    raise self.unsupported("printf's %n", argument)
+            elif not self._opaque(argument):
+                self.effects(argument)
+            elif not isinstance(arguments[0], c_ast.Constant):
+                raise self.unsupported("pointers", argument)
+        return Value(self._input(name, INT, node), INT)
+
+    def _absolute(self, name: str, arguments: list[Any], node: Any) -> Value:
+        kind = ABSOLUTE[name]
+        if len(arguments) != 1:
+            raise InputError(f"'{name}' takes one argument", place=self.place(node))
+        value = self.snapshot(self.convert(self.rvalue(arguments[0]), kind))
+        below = compare("<", value.integer(), ZERO)
+        size = ite(below, neg(value.integer()), value.integer())
+        return self.arithmetic(size, kind, self.place(node), op="+")
+
+    def rounded(self, call: Any, kind: CType) -> Value:
+        """A floating-point function's result, cast to an integer: any value."""
+        name = call.name.name
+        if name in self.functions:
+            raise self.unsupported("floating point", call)
+        for argument in call.args.exprs if call.args else ():
+            self.effects(argument)
+        return Value(self._input(name, kind, call), kind)
 
     def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function without a body: any result, and unless it is an input, any global effect."""
         for argument in arguments:
             self.effects(argument)
-        kind = self._input_type(name)
+        kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
-        if not _INPUT.search(name):
+        if not is_input(name):
+            self.graph.remarks.without_body.setdefault(name, self.place(node))
             for slot in self.scopes[0].values():
                 if slot.name is not None and isinstance(slot.kind, CType):
                     self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
@@ -106,8 +152,20 @@ class Calls(Expressions):
             return None
         return Value(self._input(name, kind, node), kind)
 
-    def _zero(self) -> str:
-        return self.fresh("", INT)
+    def rvalue(self, node: Any) -> Value:
+        call = node.name.name if _is_call(node) else ""
+        if self.headers and call and not self._known(call):
+            raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
+        return super().rvalue(node)
+
+    def _known(self, name: str) -> bool:
+        return (
+            name in self.functions
+            or name in self.prototypes
+            or name in MODELLED
+            or is_input(name)
+            or name.startswith("__builtin_")
+        )
 
     def _opaque(self, node: Any) -> bool:
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
@@ -122,15 +180,11 @@ class Calls(Expressions):
         self.fail("assertion", self.place(node))
         self.start(good)
 
-    def _input_type(self, name: str) -> CType | Opaque:
-        declared = self.prototypes.get(name)
-        if declared is not None:
-            return self.type(declared.type)
-        return _INPUT_TYPES.get(re.sub(r"^_*(VERIFIER_|CPROVER_|SMACK_)?nondet_", "", name), INT)
-
-    def _input(self, call: str, kind: CType, node: Any) -> Any:
+    def _input(
+        self, call: str, kind: CType, node: Any, within: tuple[int, int] | None = None
+    ) -> Any:
         name = self.fresh("", kind)
-        self.havoc(name, kind, self.place(node), call=call, origin="call")
+        self.havoc(name, kind, self.place(node), call=call, origin="call", within=within)
         return var(name)
 
     def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:
@@ -140,10 +194,15 @@ class Calls(Expressions):
             raise self.unsupported("calls nested this deeply", node)
         definition = self.functions[name]
         declared = definition.decl.type
+        if definition.param_decls:
+            raise self.unsupported("parameters declared in the old style", definition)
         parameters = [
             p for p in (declared.args.params if declared.args else []) if getattr(p, "name", None)
         ]
-        if len(arguments) < len(parameters):
+        listed = declared.args is not None and not any(
+            isinstance(p, c_ast.EllipsisParam) for p in declared.args.params
+        )
+        if len(arguments) < len(parameters) or (listed and len(arguments) > len(parameters)):
             raise InputError(
                 f"'{name}' takes {len(parameters)} arguments, got {len(arguments)}",
                 place=self.place(node),
@@ -151,7 +210,7 @@ class Calls(Expressions):
         values: list[Value | None] = []
         for number, argument in enumerate(arguments):
             if number < len(parameters):
-                kind = self._in_global_scope(parameters[number])
+                kind = self.in_global_scope(parameters[number])
                 if isinstance(kind, Opaque):
                     if not self.harmless(argument):
                         raise self.unsupported(kind.what, argument)
@@ -163,7 +222,7 @@ class Calls(Expressions):
             values.append(value)
         frame: dict[str, Slot] = {}
         for parameter, value in zip(parameters, values, strict=False):
-            kind = self._in_global_scope(parameter)
+            kind = self.in_global_scope(parameter)
             if isinstance(kind, Opaque) or value is None:
                 frame[parameter.name] = Slot(kind)
                 continue
@@ -173,14 +232,9 @@ class Calls(Expressions):
             frame[parameter.name] = Slot(kind, inner)
         return self.body(name, frame, node)
 
-    def _in_global_scope(self, parameter: Any) -> CType | Opaque:
-        scopes, self.scopes = self.scopes, self.scopes[:1]
-        try:
-            kind = self.type(parameter)
-        finally:
-            self.scopes = scopes
-        # An array parameter is a pointer; both are opaque.
-        return kind
-
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:
         raise AssertionError("given by Statements")
+
+
+def _is_call(node: Any) -> bool:
+    return isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)

@@ -8,17 +8,9 @@ from ..._errors import InputError, Place
 from ..flow import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop, Variable
 from ..terms import Term, add, as_bool, as_int, compare, conj, const, divide, ite, sub, var
 from ._types import BOOL, CType, Opaque, Wraps
+from ._unsupported import Unsupported
 
 SIGNED_OVERFLOW = "undefined behaviour: signed overflow"
-
-
-class Unsupported(Exception):
-    """A feature that is not modelled: the verdict is UNKNOWN with this reason."""
-
-    def __init__(self, what: str, place: Place):
-        super().__init__(f"unsupported: {what} at {place}")
-        self.what = what
-        self.place = place
 
 
 class Value(NamedTuple):
@@ -109,6 +101,9 @@ class Emitter:
 
     def fail(self, what: str, place: Place) -> None:
         blamed = self.blame[0] if self.blame else place
+        remarks = self.graph.remarks
+        kind = remarks.undefined if what.startswith("undefined") else remarks.properties
+        kind[blamed] = what
         self.graph.blocks[self.current].end = Fail(what, blamed, place)
         self.current = self.graph.block()
 
@@ -140,9 +135,12 @@ class Emitter:
         call: str | None = None,
         origin: str = "declaration",
         block: int | None = None,
+        within: tuple[int, int] | None = None,
     ) -> None:
+        """Any value of the type, or of those `within`."""
         self._sites += 1
-        statement = Havoc(name, self._sites, kind.low, kind.high, place, call, origin)
+        low, high = within or (kind.low, kind.high)
+        statement = Havoc(name, self._sites, low, high, place, call, origin)
         where = self.current if block is None else block
         self.graph.blocks[where].statements.append(statement)
 

@@ -10,6 +10,7 @@ from ..._errors import InputError
 from ..terms import (
     ONE,
     ZERO,
+    Term,
     compare,
     conj,
     const,
@@ -25,52 +26,17 @@ from ..terms import (
 )
 from ..terms import add as plus
 from ._directive import binary_constant
-from ._emitter import SIGNED_OVERFLOW, Emitter, Slot, Value
-from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote, type_of
+from ._emitter import SIGNED_OVERFLOW, Value
+from ._library import FLOATING
+from ._order import FALLIBLE, Order, sound
+from ._static import COMPARISONS, STEPS
+from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
-_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
-_STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
 
-class Expressions(Emitter):
+class Expressions(Order):
     """Everything that has a value."""
-
-    # ---- types
-
-    def type(self, node: Any) -> CType | Opaque:
-        """The type a declaration node stands for."""
-        if isinstance(node, c_ast.Typename | c_ast.Decl | c_ast.Typedef | c_ast.TypeDecl):
-            return self.type(node.type)
-        if isinstance(node, c_ast.IdentifierType):
-            if len(node.names) == 1:
-                for scope in reversed(self.scopes):
-                    if f"typedef {node.names[0]}" in scope:
-                        return scope[f"typedef {node.names[0]}"].kind
-            known = type_of(node.names)
-            if known is None:
-                raise self.unsupported(f"the type '{' '.join(node.names)}'", node)
-            return known
-        if isinstance(node, c_ast.Enum):
-            self.enumerators(node)
-            return INT
-        if isinstance(node, c_ast.PtrDecl):
-            return Opaque("pointer", "pointers")
-        if isinstance(node, c_ast.ArrayDecl):
-            return Opaque("array", "arrays")
-        if isinstance(node, c_ast.FuncDecl):
-            return Opaque("function", "function pointers")
-        if isinstance(node, c_ast.Struct | c_ast.Union):
-            return Opaque("struct", "structures")
-        raise self.unsupported("this type", node)
-
-    def enumerators(self, node: Any) -> None:
-        following = 0
-        for item in (node.values.enumerators if node.values else ()) or ():
-            if item.value is not None:
-                following = self.constant_value(self.rvalue(item.value), item)
-            self.scopes[-1][item.name] = Slot(INT, constant=following)
-            following += 1
 
     # ---- purity
 
@@ -79,7 +45,7 @@ class Expressions(Emitter):
         if isinstance(node, c_ast.ID | c_ast.Constant):
             return True
         if isinstance(node, c_ast.UnaryOp):
-            if node.op == "sizeof":
+            if node.op in ("sizeof", "_Alignof"):
                 return True
             return (
                 node.op in ("!", "+", "-", "~")
@@ -87,13 +53,17 @@ class Expressions(Emitter):
                 and not (self.wrap and node.op == "-")
             )
         if isinstance(node, c_ast.BinaryOp):
-            if node.op in ("/", "%") and not isinstance(node.right, c_ast.Constant):
+            if node.op in FALLIBLE and not sound(node.op, node.right):
                 return False
+            if node.op == "<<":
+                return False  # of a negative value it is undefined
             if self.wrap and node.op in ("+", "-", "*", "/", "%", "<<"):
                 return False
             return self.plain(node.left) and self.plain(node.right)
         if isinstance(node, c_ast.Cast):
             return self.plain(node.expr)
+        if isinstance(node, c_ast.GenericSelection):
+            return self.plain(self.chosen(node))
         if isinstance(node, c_ast.TernaryOp):
             return all(self.plain(part) for part in (node.cond, node.iftrue, node.iffalse))
         return False
@@ -102,7 +72,7 @@ class Expressions(Emitter):
         """Is there nothing in the expression that could change an integer variable?"""
         if isinstance(node, c_ast.Assignment):
             return False
-        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS:
+        if isinstance(node, c_ast.UnaryOp) and node.op in STEPS:
             return False
         if isinstance(node, c_ast.FuncCall):
             name = node.name.name if isinstance(node.name, c_ast.ID) else ""
@@ -132,7 +102,7 @@ class Expressions(Emitter):
             node = c_ast.UnaryOp(node.op[1:], node.expr, node.coord)
         if isinstance(node, c_ast.Cast) and _is_void(node.to_type):
             node = node.expr
-        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof"):
             return  # its operand is not evaluated
         if isinstance(node, c_ast.ExprList):
             for item in node.exprs:
@@ -145,8 +115,10 @@ class Expressions(Emitter):
                 self.effects(side)
                 self.jump(after)
             self.start(after)
-        elif not (isinstance(node, c_ast.Constant) and node.type == "string"):
+        elif not isinstance(node, c_ast.Constant | c_ast.ID):
             self.evaluate(node)
+        elif isinstance(node, c_ast.ID) and self.lookup(node.name) is None:
+            self.evaluate(node)  # says that it is not declared
 
     def condition(self, node: Any, yes: int, no: int) -> None:
         """Leave for `yes` or `no` by the truth of the expression, with short circuits."""
@@ -161,7 +133,13 @@ class Expressions(Emitter):
                     self.condition(node.left, yes, middle)
                 self.start(middle)
                 return self.condition(node.right, yes, no)
-        return self.branch(self.rvalue(node).truth(), yes, no, self.place(node))
+        return self.branch(self.truth_of(node), yes, no, self.place(node))
+
+    def truth_of(self, node: Any) -> Term:
+        """Is the value other than zero? The address of a text, as in `c && "why"`, always is."""
+        if isinstance(node, c_ast.Constant) and node.type == "string":
+            return truth(True)
+        return self.rvalue(node).truth()
 
     def _constant(self, node: Any) -> Value:
         if node.type == "string":
@@ -174,8 +152,6 @@ class Expressions(Emitter):
     def _id(self, node: Any) -> Value:
         slot = self.lookup(node.name)
         if slot is None:
-            if node.name in ("true", "false"):
-                return Value(truth(node.name == "true"), INT)
             raise InputError(
                 f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",
                 place=self.place(node),
@@ -189,15 +165,15 @@ class Expressions(Emitter):
 
     def _unaryop(self, node: Any) -> Value:
         op = node.op
-        if op in _STEPS:
+        if op in STEPS:
             return self._step(node)
-        if op == "sizeof":
-            return self._sizeof(node)
+        if op in ("sizeof", "_Alignof"):
+            return Value(const(self.size(node.expr)), ULONG)
         if op in ("&", "*"):
             raise self.unsupported("pointers", node)
-        value = self.rvalue(node.expr)
         if op == "!":
-            return Value(negate(value.truth()), INT)
+            return Value(negate(self.truth_of(node.expr)), INT)
+        value = self.rvalue(node.expr)
         kind = promote(value.kind)
         value = self.convert(value, kind)
         if op == "+":
@@ -208,19 +184,6 @@ class Expressions(Emitter):
             base = const(-1 if kind.signed else kind.high)
             return Value(sub(base, value.integer()), kind)
         raise self.unsupported(f"the operator '{op}'", node)
-
-    def _sizeof(self, node: Any) -> Value:
-        expression = node.expr
-        if isinstance(expression, c_ast.ID):
-            slot = self.lookup(expression.name)
-            kind = slot.kind if slot else INT
-        elif isinstance(expression, c_ast.Typename):
-            kind = self.type(expression)
-        else:
-            raise self.unsupported("sizeof of an expression", node)
-        if isinstance(kind, Opaque):
-            raise self.unsupported(f"sizeof of {kind.what}", node)
-        return Value(const(max(1, kind.bits // 8)), ULONG)
 
     def target(self, node: Any) -> tuple[str, CType]:
         """The variable that an assignment changes."""
@@ -242,13 +205,17 @@ class Expressions(Emitter):
         old = Value(var(name), kind)
         if node.op.startswith("p"):
             old = self.snapshot(old)
-        one = Value(const(abs(_STEPS[node.op])), INT)
-        new = self.binary("+" if _STEPS[node.op] > 0 else "-", Value(var(name), kind), one, node)
+        one = Value(const(abs(STEPS[node.op])), INT)
+        new = self.binary("+" if STEPS[node.op] > 0 else "-", Value(var(name), kind), one, node)
         self.assign(name, self.convert(new, kind).term, self.place(node))
         return old if node.op.startswith("p") else Value(var(name), kind)
 
+    def _genericselection(self, node: Any) -> Value | None:
+        return self.evaluate(self.chosen(node))
+
     def _assignment(self, node: Any) -> Value:
         name, kind = self.target(node.lvalue)
+        self.check_assignment(node)
         value = self.rvalue(node.rvalue)
         if node.op != "=":
             value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
@@ -267,11 +234,17 @@ class Expressions(Emitter):
                 self.effects(node.expr)
                 return None
             raise self.unsupported(kind.what, node)
+        call = node.expr
+        if isinstance(call, c_ast.FuncCall) and getattr(call.name, "name", None) in FLOATING:
+            return self.rounded(call, kind)
         return self.convert(self.rvalue(node.expr), kind)
+
+    def rounded(self, call: Any, kind: CType) -> Value:
+        raise AssertionError("given by Calls")
 
     def _ternaryop(self, node: Any) -> Value:
         if self.plain(node.iftrue) and self.plain(node.iffalse):
-            condition = self.rvalue(node.cond).truth()
+            condition = self.truth_of(node.cond)
             yes, no = self.rvalue(node.iftrue), self.rvalue(node.iffalse)
             kind = common(yes.kind, no.kind)
             first, second = self.convert(yes, kind), self.convert(no, kind)
@@ -298,6 +271,7 @@ class Expressions(Emitter):
     def _binaryop(self, node: Any) -> Value:
         if node.op in ("&&", "||"):
             return self._logical(node)
+        self.check_operands([node.left, node.right], node)
         left = self.rvalue(node.left)
         if not self.plain(node.right):
             left = self.snapshot(left)
@@ -305,7 +279,7 @@ class Expressions(Emitter):
 
     def _logical(self, node: Any) -> Value:
         if self.plain(node.right):
-            left, right = self.rvalue(node.left).truth(), self.rvalue(node.right).truth()
+            left, right = self.truth_of(node.left), self.truth_of(node.right)
             return Value(conj((left, right)) if node.op == "&&" else disj((left, right)), INT)
         name = self.fresh("", INT)
         yes, no, after = (self.graph.block() for _ in range(3))
@@ -324,7 +298,7 @@ class Expressions(Emitter):
             return self._shift(op, left, right, node)
         kind = common(left.kind, right.kind)
         a, b = self.convert(left, kind).integer(), self.convert(right, kind).integer()
-        if op in _COMPARISONS:
+        if op in COMPARISONS:
             return Value(compare("=" if op == "==" else op, a, b), INT)
         if op == "+":
             return self.arithmetic(plus(a, b), kind, place, op="+")

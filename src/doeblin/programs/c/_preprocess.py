@@ -1,327 +1,309 @@
-"""A light C preprocessor whose every token remembers where it stood in the source.
+"""A C preprocessor whose every token remembers where it stood in the source.
 
-The output has one token a line, so that a line number of the parser's is an index into `places`.
-Headers that are not there are tolerated; what verification programs use of them is predefined.
+Ours, and not the installed one: its verdicts are the same on every machine, it reads no file
+outside of the program's folder, and its tokens keep their places. Tested against gcc's.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ..._errors import InputError, Place
 from ._directive import condition_holds
+from ._headers import ASSERT, HEADERS, PREDEFINED
+from ._macros import Expander, Macro, define
+from ._tokens import Token, tokenize
+from ._unsupported import Unsupported
 
-_TOKEN = re.compile(
-    r"""(?P<space>(?:[ \t\f\v\r]|\\\r?\n|//(?:\\\n|[^\n])*|/\*.*?\*/)+)
-      | (?P<newline>\n)
-      | (?P<name>[A-Za-z_$][A-Za-z0-9_$]*)
-      | (?P<number>\.?[0-9](?:[eEpP][+-]|[A-Za-z0-9_.])*)
-      | (?P<text>(?:L|u8|u|U)?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
-      | (?P<mark>\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\#\#
-                |[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}\[\]\#])""",
-    re.VERBOSE | re.DOTALL,
-)
-
-_DEFAULTS = {
-    "bool": "_Bool",
-    "true": "1",
-    "false": "0",
-    "NULL": "0",
-    "CHAR_BIT": "8",
-    "SCHAR_MAX": "127",
-    "SCHAR_MIN": "(-128)",
-    "UCHAR_MAX": "255",
-    "CHAR_MAX": "127",
-    "CHAR_MIN": "(-128)",
-    "SHRT_MAX": "32767",
-    "SHRT_MIN": "(-32768)",
-    "USHRT_MAX": "65535",
-    "INT_MAX": "2147483647",
-    "INT_MIN": "(-2147483647-1)",
-    "UINT_MAX": "4294967295U",
-    "LONG_MAX": "9223372036854775807L",
-    "LONG_MIN": "(-9223372036854775807L-1)",
-    "ULONG_MAX": "18446744073709551615UL",
-    "LLONG_MAX": "9223372036854775807LL",
-    "LLONG_MIN": "(-9223372036854775807LL-1)",
-    "ULLONG_MAX": "18446744073709551615ULL",
-    "INT32_MAX": "2147483647",
-    "INT32_MIN": "(-2147483647-1)",
-    "UINT32_MAX": "4294967295U",
-    "size_t": "unsigned long",
-    "ssize_t": "long",
-    "ptrdiff_t": "long",
-    "int8_t": "signed char",
-    "int16_t": "short",
-    "int32_t": "int",
-    "int64_t": "long",
-    "uint8_t": "unsigned char",
-    "uint16_t": "unsigned short",
-    "uint32_t": "unsigned int",
-    "uint64_t": "unsigned long",
-    "EXIT_SUCCESS": "0",
-    "EXIT_FAILURE": "1",
-}
+_DEEPEST = 200  # as gcc's
+_MOST_INCLUDES = 2_000
+_LARGEST_FILE = 10_000_000
+_IGNORED = frozenset({"warning", "ident", "sccs"})
+_IFS = frozenset({"if", "ifdef", "ifndef"})
+_HAS = frozenset({"__has_include", "__has_attribute", "__has_builtin", "__has_cpp_attribute"})
+_UNSTEADY = frozenset({"__DATE__", "__TIME__", "__TIMESTAMP__"})
+_ACTING = frozenset({"push_macro", "pop_macro", "weak", "redefine_extname"})
 
 
-class Token(NamedTuple):
-    kind: str
-    text: str
-    place: Place
-    first: bool = False  # first on its line: only there does `#` begin a directive
-    hidden: frozenset[str] = frozenset()  # macros it came from, which must not expand again
-
-
-@dataclass(frozen=True)
-class Macro:
-    parameters: tuple[str, ...] | None
-    body: tuple[Token, ...]
-
-
-def tokenize(text: str, file: str, *, first: bool = True) -> list[Token]:
-    tokens: list[Token] = []
-    position, line, start = 0, 1, 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        place = Place(file, line, position - start + 1)
-        if match is not None and match.lastgroup == "mark" and text.startswith("/*", position):
-            raise InputError("this comment does not end; add '*/'", place=place)
-        if match is None:
-            what = "text without a closing quote" if text[position] in "\"'" else "character"
-            raise InputError(f"{what} that C does not know: {text[position]!r}", place=place)
-        kind, found = match.lastgroup or "", match.group()
-        if kind == "newline":
-            tokens.append(Token(kind, "\n", place))
-            first = True
-        elif kind != "space":
-            tokens.append(Token(kind, found, place, first))
-            first = False
-        if "\n" in found:
-            line += found.count("\n")
-            start = position + found.rindex("\n") + 1
-        position = match.end()
-    return tokens
+@lru_cache(maxsize=1)
+def _predefined() -> dict[str, Macro]:
+    found = {}
+    for line in PREDEFINED.splitlines():
+        name, macro = define(tokenize(line, "<predefined>")[1:])
+        found[name] = macro
+    return found
 
 
 class Preprocessor:
-    """Runs the directives and expands the macros of one translation unit."""
+    """Runs the directives and expands the macros of one translation unit.
 
-    def __init__(self, include_from: Path | None = None):
-        self.macros: dict[str, Macro] = {}
-        self._folder = include_from
-        self._including: list[Path] = []
-        for name, text in _DEFAULTS.items():
-            body = tuple(t for t in tokenize(text, "<predefined>", first=False))
-            self.macros[name] = Macro(None, body)
+    `missing` are headers that were not found, `known` those of the system that were included;
+    `annotations` are ACSL comments, to which tokens of that kind refer by their number.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.macros = dict(_predefined())
+        self.missing: list[tuple[str, Place]] = []
+        self.known: set[str] = set()
+        self.annotations: list[tuple[Place, list[Token]]] = []
+        self._folder = folder.resolve() if folder is not None else None
+        self._depth = 0
+        self._included = 0
+        self._once: set[Path] = set()
+        self._read: set[Path] = set()
+        self._counter = -1
+        self._expander = Expander(self.macros)
+        self._expander.special = {
+            "__LINE__": self._line,
+            "__FILE__": lambda token: _quoted(token, self._shown.get(token.place.file)),
+            "__BASE_FILE__": lambda token: _quoted(token, self._base),
+            "__INCLUDE_LEVEL__": lambda token: _number(token, self._depth),
+            "__COUNTER__": self._count,
+            **{name: _unsteady for name in _UNSTEADY},
+        }
+        self._base = ""
+        self._shift: dict[str, int] = {}  # what #line adds to the lines of a file
+        self._shown: dict[str, str] = {}
 
     def run(self, text: str, file: str) -> list[Token]:
-        tokens = tokenize(text, file)
-        for name in _own_types(tokens):
-            self.macros.pop(name, None)
-        return self._directives(tokens)
-
-    def _directives(self, tokens: list[Token]) -> list[Token]:
-        done: list[Token] = []
+        self._base = file
         out: list[Token] = []
-        active: list[tuple[bool, bool, Place]] = []  # (taken now, taken before, where)
+        for token in self._expander.expand(self._file(text, file)):
+            if token.kind == "annotation":
+                token = token._replace(text=self._annotation(token))
+            elif token.kind == "barrier":
+                continue
+            elif token.kind == "other":
+                what = "text without a closing quote" if token.text in "\"'" else "character"
+                raise InputError(f"{what} that C does not know: {token.text!r}", place=token.place)
+            out.append(token)
+        return out
+
+    def _annotation(self, token: Token) -> str:
+        """The annotation's own tokens, expanded by the macros of its place."""
+        body = token.text[3:] if token.text.startswith("//") else token.text[3:-2]
+        line, column = token.place.line or 1, token.place.column or 1
+        padded = "\n" * (line - 1) + " " * (column + 2) + body
+        inside = [t for t in tokenize(padded, token.place.file) if t.kind != "newline"]
+        self.annotations.append((token.place, list(self._expander.expand(inside))))
+        return str(len(self.annotations) - 1)
+
+    # ---- macros that compute
+
+    def _line(self, token: Token) -> Token:
+        line = (token.place.line or 0) + self._shift.get(token.place.file, 0)
+        return _number(token, line)
+
+    def _count(self, token: Token) -> Token:
+        self._counter += 1
+        return _number(token, self._counter)
+
+    # ---- directives, run as the tokens behind them are drawn
+
+    def _file(self, text: str, file: str) -> Iterator[Token]:
+        tokens = tokenize(text, file)
+        self._shown.setdefault(file, file)
+        active: list[tuple[bool, bool, bool, Place]] = []  # taken now, before, after #else; where
         index = 0
         while index < len(tokens):
             token = tokens[index]
             if not (token.text == "#" and token.first):
-                if token.kind != "newline" and all(now for now, _, _ in active):
-                    out.append(token)
+                if token.kind != "newline" and all(group[0] for group in active):
+                    yield token
                 index += 1
                 continue
             end = index
             while end < len(tokens) and tokens[end].kind != "newline":
                 end += 1
-            line = tokens[index + 1 : end]
+            line = [t for t in tokens[index + 1 : end] if t.kind != "annotation"]
             index = end
             name = line[0].text if line else ""
-            on = all(now for now, _, _ in active)
-            if name in ("if", "ifdef", "ifndef"):
-                holds = on and self._holds(name, line)
-                active.append((holds, holds or not on, token.place))
-            elif name in ("elif", "else", "endif"):
-                if not active:
-                    raise InputError(f"#{name} without #if", place=token.place)
-                _, before, place = active.pop()
-                if name == "else":
-                    active.append((not before, True, place))
-                elif name == "elif":
-                    holds = not before and self._holds("if", line)
-                    active.append((holds, before or holds, place))
-            elif on and name == "define":
-                # Macros used so far must see the old definitions: expand what came before.
-                done += self._expand(out)
-                out = []
-                self._define(line)
-            elif on and name == "undef" and len(line) > 1:
-                done += self._expand(out)
-                out = []
-                self.macros.pop(line[1].text, None)
-            elif on and name == "include":
-                out.extend(self._include(line))
-            elif on and name == "error":
-                message = " ".join(item.text for item in line[1:])
-                raise InputError(f"#error {message}", place=token.place)
+            on = all(group[0] for group in active)
+            if name in _IFS or name in ("elif", "elifdef", "elifndef", "else", "endif"):
+                self._conditional(name, line, active, token.place)
+            elif on and line:
+                yield from self._directive(name, line, token.place)
         if active:
-            raise InputError("this #if has no #endif", place=active[-1][2])
-        return done + self._expand(out)
+            raise InputError("this #if has no #endif", place=active[-1][3])
+
+    def _conditional(
+        self,
+        name: str,
+        line: list[Token],
+        active: list[tuple[bool, bool, bool, Place]],
+        place: Place,
+    ) -> None:
+        if name in _IFS:
+            on = all(group[0] for group in active)
+            holds = on and self._holds(name, line)
+            active.append((holds, holds or not on, False, place))
+            return
+        if not active:
+            raise InputError(f"#{name} without #if", place=place)
+        _, before, last, opened = active.pop()
+        if name == "endif":
+            return
+        if last:
+            raise InputError(f"#{name} after #else", place=place)
+        if name == "else":
+            active.append((not before, True, True, opened))
+        else:
+            holds = not before and self._holds(name.removeprefix("el"), line)
+            active.append((holds, before or holds, False, opened))
+
+    def _directive(self, name: str, line: list[Token], place: Place) -> Iterator[Token]:
+        if name == "define":
+            new, macro = define(line)
+            self.macros[new] = macro
+            yield Token("barrier", "", place)  # as in gcc, no '(' is looked for beyond it
+        elif name == "undef":
+            if len(line) < 2 or line[1].kind != "name":
+                raise InputError("#undef needs a name", place=place)
+            self.macros.pop(line[1].text, None)
+            yield Token("barrier", "", place)
+        elif name == "include":
+            yield from self._include(line, place)
+        elif name == "error":
+            message = " ".join(item.text for item in line[1:])
+            raise InputError(f"#error {message}", place=place)
+        elif name == "pragma":
+            self._pragma([item.text for item in line[1:]], place)
+        elif name == "line" or line[0].kind == "number":
+            words = line if name != "line" else list(self._expander.expand(line[1:]))
+            self._renumber(words, place)
+        elif name in ("include_next", "import"):
+            raise Unsupported(f"#{name}", place)
+        elif name not in _IGNORED:
+            raise InputError(f"'#{name}' is no directive of C", place=place)
+
+    def _renumber(self, words: list[Token], place: Place) -> None:
+        if not words or not words[0].text.isdigit():
+            raise InputError("#line needs a number", place=place)
+        self._shift[place.file] = int(words[0].text) - (place.line or 0) - 1
+        if len(words) > 1 and words[1].kind == "text":
+            self._shown[place.file] = words[1].text[1:-1]
+
+    def _pragma(self, words: list[str], place: Place) -> None:
+        if words[:1] == ["once"]:
+            self._once.add(Path(place.file))
+        if _ACTING & set(words[:2]):
+            raise Unsupported(f"#pragma {' '.join(words[:2])}", place)
 
     def _holds(self, name: str, line: list[Token]) -> bool:
+        place = line[0].place
         if name != "if":
-            if len(line) < 2:
-                raise InputError(f"#{name} needs a name", place=line[0].place)
-            return (line[1].text in self.macros) == (name == "ifdef")
+            if len(line) < 2 or line[1].kind != "name":
+                raise InputError(f"#{name} needs a name", place=place)
+            return self._defined(line[1].text) == (name == "ifdef")
         words: list[Token] = []
-        rest = line[1:]
+        rest = line[:0:-1]
         while rest:
-            token = rest.pop(0)
-            if token.text == "defined" and rest:
-                named = rest.pop(0)
-                if named.text == "(" and len(rest) >= 2:
-                    named = rest.pop(0)
-                    rest.pop(0)
-                text = "1" if named.text in self.macros else "0"
-                words.append(Token("number", text, token.place))
-            else:
-                words.append(token)
-        return condition_holds([t.text for t in self._expand(words)], line[0].place)
+            token = rest.pop()
+            if token.text == "defined" and token.kind == "name":
+                named = rest.pop() if rest else token
+                if named.text == "(":
+                    named = rest.pop() if rest else token
+                    if not rest or rest.pop().text != ")":
+                        raise InputError("'defined' lacks a ')'", place=token.place)
+                if named.kind != "name" or named is token:
+                    raise InputError("'defined' needs a name", place=token.place)
+                token = _number(token, int(self._defined(named.text)))
+            elif token.text == "__has_include":
+                token = _number(token, int(self._has_include(rest, token)))
+            elif token.text in _HAS:
+                raise Unsupported(token.text, token.place)
+            words.append(token)
+        expanded = list(self._expander.expand(words))
+        if any(token.text == "defined" for token in expanded):
+            raise Unsupported("'defined' that a macro expands to", place)
+        return condition_holds([token.text for token in expanded], place)
 
-    def _define(self, line: list[Token]) -> None:
-        if len(line) < 2 or line[1].kind != "name":
-            raise InputError("#define needs a name", place=line[0].place)
-        name, rest = line[1], line[2:]
-        parameters: tuple[str, ...] | None = None
-        after = name.place.column is not None and rest and rest[0].text == "("
-        if after and _adjacent(name, rest[0]):
-            close = next((i for i, t in enumerate(rest) if t.text == ")"), None)
-            if close is None:
-                raise InputError("this macro's parameters lack a ')'", place=name.place)
-            parameters = tuple(t.text for t in rest[1:close] if t.text != ",")
-            rest = rest[close + 1 :]
-        for token in rest:
-            if token.text in ("#", "##"):
-                raise InputError(
-                    f"'{token.text}' in a macro is not supported; write the expansion out",
-                    place=token.place,
-                )
-        self.macros[name.text] = Macro(parameters, tuple(rest))
+    def _defined(self, name: str) -> bool:
+        return name in self.macros or name in self._expander.special or name in _HAS
 
-    def _include(self, line: list[Token]) -> list[Token]:
-        if self._folder is None or len(line) < 2 or not line[1].text.startswith('"'):
-            return []
-        path = (self._folder / line[1].text.strip('"')).resolve()
-        if not path.is_file() or path in self._including:
-            return []
-        self._including.append(path)
-        if len(self._including) > 50:
-            raise InputError("includes are nested too deeply", place=line[0].place)
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-            return self._directives(tokenize(text, str(path)))
-        finally:
-            self._including.pop()
+    # ---- included files
 
-    def _expand(self, tokens: list[Token]) -> list[Token]:
-        out: list[Token] = []
-        todo = tokens[::-1]
-        grown = 0
-        while todo:
-            token = todo.pop()
-            macro = self.macros.get(token.text) if token.kind == "name" else None
-            if macro is None or token.text in token.hidden:
-                out.append(token)
+    def _has_include(self, rest: list[Token], token: Token) -> bool:
+        if not rest or rest.pop().text != "(":
+            raise InputError("__has_include needs brackets", place=token.place)
+        inside: list[Token] = []
+        while rest and rest[-1].text != ")":
+            inside.append(rest.pop())
+        if not rest or not inside:
+            raise InputError("__has_include lacks a ')'", place=token.place)
+        rest.pop()
+        name, quoted = self._header(inside, token.place)
+        return (quoted and self._find(name, token.place) is not None) or name in HEADERS
+
+    def _header(self, line: list[Token], place: Place) -> tuple[str, bool]:
+        """The name of a header, and whether it is in quotes."""
+        if line and line[0].text != "<" and not line[0].text.startswith('"'):
+            line = list(self._expander.expand(line))
+        if line and line[0].text.startswith('"'):
+            return line[0].text[1:-1], True
+        if len(line) > 2 and line[0].text == "<":
+            end = next((i for i, t in enumerate(line) if t.text == ">"), None)
+            if end is not None:
+                return "".join((" " if t.spaced else "") + t.text for t in line[1:end]), False
+        raise InputError('#include needs "file" or <file>', place=place)
+
+    def _include(self, line: list[Token], place: Place) -> Iterator[Token]:
+        name, quoted = self._header(line[1:], place)
+        path = self._find(name, place) if quoted else None
+        self._included += 1
+        if self._depth >= _DEEPEST or self._included > _MOST_INCLUDES:
+            raise InputError("includes are nested too deeply", place=place)
+        self._depth += 1
+        if path is not None:
+            if path not in self._once:
+                yield from self._file(_read(path, place), str(path))
+        elif name in HEADERS:
+            text = ASSERT if name == "assert.h" else HEADERS[name]
+            if name == "assert.h" or name not in self.known:
+                self.known.add(name)
+                for token in self._file(text, f"<{name}>"):
+                    yield token._replace(place=place)
+        else:
+            self.missing.append((name, place))
+        self._depth -= 1
+
+    def _find(self, name: str, place: Place) -> Path | None:
+        """A header beside the file that includes it; nothing outside of the program's folder."""
+        if self._folder is None or len(name) > 1_000 or "\0" in name:
+            return None
+        inner = Path(place.file)
+        near = inner.parent if inner in self._read else self._folder
+        for folder in dict.fromkeys((near, self._folder)):
+            try:
+                path = (folder / name).resolve()
+                if path.is_relative_to(self._folder) and path.is_file():
+                    self._read.add(path)
+                    return path
+            except (OSError, RuntimeError):
                 continue
-            hidden = token.hidden | {token.text}
-            arguments: dict[str, list[Token]] = {}
-            if macro.parameters is not None:
-                if not todo or todo[-1].text != "(":
-                    out.append(token)
-                    continue
-                found = _arguments(todo, token)
-                if macro.parameters and macro.parameters[-1] == "...":
-                    fixed = len(macro.parameters) - 1
-                    variadic = _with_commas(found[fixed:])
-                    arguments = dict(zip(macro.parameters, found[:fixed], strict=False))
-                    arguments["__VA_ARGS__"] = variadic
-                else:
-                    if len(found) != len(macro.parameters):
-                        raise InputError(
-                            f"macro '{token.text}' takes {len(macro.parameters)} arguments, "
-                            f"got {len(found)}",
-                            place=token.place,
-                        )
-                    arguments = dict(zip(macro.parameters, found, strict=True))
-                arguments = {name: self._expand(value) for name, value in arguments.items()}
-            body: list[Token] = []
-            for item in macro.body:
-                if item.text in arguments and item.kind == "name":
-                    body.extend(arguments[item.text])
-                else:
-                    body.append(Token(item.kind, item.text, token.place, False, hidden))
-            grown += len(body)
-            if grown > 2_000_000:
-                raise InputError(f"macro '{token.text}' expands without end", place=token.place)
-            todo.extend(body[::-1])
-        return out
+        return None
 
 
-def _adjacent(name: Token, bracket: Token) -> bool:
-    a, b = name.place, bracket.place
-    return a.line == b.line and (a.column or 0) + len(name.text) == b.column
+def _read(path: Path, place: Place) -> str:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InputError(f"the header '{path.name}' is too large", place=place)
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        reason = f"cannot read the header '{path.name}': {error.strerror}"
+        raise InputError(reason, place=place) from None
 
 
-def _arguments(todo: list[Token], macro: Token) -> list[list[Token]]:
-    """Take a call's arguments off the end of the reversed list."""
-    todo.pop()
-    found: list[list[Token]] = [[]]
-    depth = 0
-    while todo:
-        token = todo.pop()
-        if token.text == ")" and depth == 0:
-            return found if len(found) > 1 or found[0] else []
-        if token.text == "," and depth == 0:
-            found.append([])
-            continue
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
-        found[-1].append(token)
-    raise InputError(f"the call of macro '{macro.text}' has no ')'", place=macro.place)
+def _number(token: Token, value: int) -> Token:
+    return token._replace(kind="number", text=str(value))
 
 
-def _with_commas(parts: list[list[Token]]) -> list[Token]:
-    out: list[Token] = []
-    for number, part in enumerate(parts):
-        if number:
-            place = part[0].place if part else Place("<macro>")
-            out.append(Token("mark", ",", place))
-        out.extend(part)
-    return out
+def _quoted(token: Token, text: str | None) -> Token:
+    shown = (text or token.place.file).replace("\\", "\\\\").replace('"', '\\"')
+    return token._replace(kind="text", text=f'"{shown}"')
 
 
-def _own_types(tokens: list[Token]) -> set[str]:
-    """Names that the source declares itself (typedef, enum), so that ours must stand back."""
-    found = set()
-    inside = False
-    listing = 0
-    previous: Token | None = None
-    for token in tokens:
-        if token.text == "enum":
-            listing = 1
-        elif listing and token.text in "{};":
-            listing = 2 if token.text == "{" else 0
-        elif listing == 2 and token.kind == "name":
-            found.add(token.text)
-        if token.text == "typedef":
-            inside = True
-        elif inside and token.text == ";":
-            inside = False
-            if previous is not None:
-                found.add(previous.text)
-        if token.kind != "newline":
-            previous = token
-    return found
+def _unsteady(token: Token) -> Token:
+    raise Unsupported(f"{token.text}, which changes from day to day", token.place)

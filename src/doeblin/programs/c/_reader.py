@@ -13,21 +13,27 @@ from ..._errors import InputError, Place
 from ..flow import Graph, thread_jumps
 from ._calls import ASSERTIONS, ASSUMPTIONS
 from ._clean import clean
-from ._emitter import Slot, Unsupported
+from ._emitter import Slot
 from ._preprocess import Preprocessor
 from ._statements import Statements
 from ._types import Opaque, Wraps
+from ._unsupported import Unsupported
 
 
 def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None = None) -> Graph:
     """Parse and lower one C file. Bad C raises InputError, what is not modelled Unsupported."""
-    tokens = clean(Preprocessor(folder).run(text, file))
-    places = [token.place for token in tokens]
+    preprocessor = Preprocessor(folder)
+    cleaned = clean(preprocessor.run(text, file))
+    places = [token.place for token in cleaned.tokens]
     end = places[-1] if places else Place(file, 1, 1)
     parser = CParser()
     try:
-        tree = parser.parse("\n".join(token.text for token in tokens), file)
-        return _lower(tree, places, file, wraps=wraps)
+        tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
+        lowering = Statements(places, file, wraps=wraps)
+        lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
+        lowering.headers = bool(preprocessor.known or preprocessor.missing)
+        lowering.graph.remarks.missing = dict(preprocessor.missing)
+        return _lower(lowering, tree, file)
     except ParseError as error:
         raise _located(str(error), _next_line(parser), places, end) from None
     except RecursionError:
@@ -56,14 +62,14 @@ def _next_line(parser: CParser) -> int | None:
     return token.lineno if token is not None else None
 
 
-def _lower(tree: Any, places: list[Place], file: str, *, wraps: Wraps) -> Graph:
-    lowering = Statements(places, file, wraps=wraps)
+def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
     for item in tree.ext:
         if isinstance(item, c_ast.FuncDef):
             lowering.functions[item.decl.name] = item
             lowering.prototypes[item.decl.name] = item.decl.type
         else:
             lowering.statement(item)
+    lowering.define_globals()
     entry = _entry(lowering.functions, file)
     frame: dict[str, Slot] = {}
     declared = lowering.functions[entry].decl.type

@@ -7,11 +7,11 @@ from typing import Any
 from pycparser import c_ast
 
 from ..._errors import InputError
-from ..flow import Assign, Loop
-from ..terms import ZERO, compare, const, var
+from ..flow import Assign, Jump, Loop
+from ..terms import ZERO, compare, const, truth, var
 from ._calls import ASSERTIONS, FAILURES, Calls
 from ._emitter import Slot, Value
-from ._types import CType, Opaque
+from ._types import CType, Opaque, promote
 
 
 class _Frame:
@@ -22,8 +22,8 @@ class _Frame:
         self.result = result
         self.opaque = opaque
         self.labels: dict[str, int] = {}
-        self.defined: set[str] = set()
-        self.wanted: dict[str, Any] = {}
+        self.defined: dict[str, dict[str, CType]] = {}  # and the variables that are in scope there
+        self.wanted: list[tuple[str, Any, int, dict[str, CType]]] = []
         self.breaks: list[int] = []
         self.continues: list[int] = []
 
@@ -34,15 +34,16 @@ class Statements(Calls):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.frames: list[_Frame] = []
-        self._cases: dict[int, int] = {}
+        self._cases: dict[int, tuple[int, int, dict[str, CType]]] = {}
         self._statics: dict[int, str] = {}
+        self._globals: dict[str, Any] = {}  # declared, and not yet given a value
 
     # ---- functions
 
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:
         """Inline a function body whose parameters are in `frame`."""
         definition = self.functions[name]
-        kind = self._in_global_scope(definition.decl.type.type)
+        kind = self.in_global_scope(definition.decl.type.type)
         result = None
         if isinstance(kind, CType):
             result = (self.fresh("", kind), kind)
@@ -54,6 +55,7 @@ class Statements(Calls):
         blamed = name in ASSERTIONS or "assert" in name.lower()
         if blamed and node is not None:
             self.blame.append(self.place(node))
+        self.asserting += name in ASSERTIONS
         opaque = isinstance(kind, Opaque) and kind.name != "void"
         self.frames.append(_Frame(after, result, opaque))
         self.statement(definition.body)
@@ -61,16 +63,42 @@ class Statements(Calls):
             # Falling off the end leaves the result arbitrary.
             self.havoc(*result, self.place(definition), origin="hidden")
         self.jump(after)
-        done = self.frames.pop()
-        for label, where in done.wanted.items():
-            if label not in done.defined:
-                raise InputError(f"there is no label '{label}'", place=self.place(where))
+        self._land(self.frames.pop())
+        self.asserting -= name in ASSERTIONS
         if blamed and node is not None:
             self.blame.pop()
         self.stack.pop()
         self.scopes, self.function = outer
         self.start(after)
+        if name in self.noreturn:
+            said = f"undefined behaviour: '{name}', which is declared not to return, returns"
+            self.require(truth(False), said, self.place(node or definition))
         return Value(var(result[0]), result[1]) if result else None
+
+    def _land(self, frame: _Frame) -> None:
+        """Check the jumps of a function; a variable whose declaration one skips has any value."""
+        for label, node, block, here in frame.wanted:
+            if label not in frame.defined:
+                raise InputError(f"there is no label '{label}'", place=self.place(node))
+            self._skipped(frame.defined[label], here, node, block)
+
+    def _skipped(
+        self, there: dict[str, CType], here: dict[str, CType], node: Any, block: int
+    ) -> None:
+        for name, kind in there.items():
+            if name not in here:
+                self.havoc(name, kind, self.place(node), origin="hidden", block=block)
+
+    def _visible(self) -> dict[str, CType]:
+        """The automatic variables in scope."""
+        return {
+            slot.name: slot.kind
+            for scope in self.scopes[1:]
+            for slot in scope.values()
+            if slot.name is not None
+            and isinstance(slot.kind, CType)
+            and slot.name not in self._statics.values()
+        }
 
     # ---- statements
 
@@ -197,7 +225,7 @@ class Statements(Calls):
         self.start(self.graph.block())
 
     def _goto_statement(self, node: Any) -> None:
-        self.frames[-1].wanted.setdefault(node.name, node)
+        self.frames[-1].wanted.append((node.name, node, self.current, self._visible()))
         self.jump(self._label(node.name))
         self.start(self.graph.block())
 
@@ -220,28 +248,37 @@ class Statements(Calls):
                 raise InputError(f"the label '{node.name}' is doubled", place=self.place(node))
             self._loop(block, node, "goto")
             self.start(block)
-        frame.defined.add(node.name)
+        frame.defined.setdefault(node.name, self._visible())
         if node.name == "ERROR":
             self.start(self.graph.block())
         self.statement(node.stmt)
 
     def _switch_statement(self, node: Any) -> None:
-        value = self.snapshot(self.rvalue(node.cond))
+        value = self.rvalue(node.cond)
+        value = self.snapshot(self.convert(value, promote(value.kind)))
         after = self.graph.block()
         cases: list[Any] = []
         _collect_cases(node.stmt, cases)
+        seen: dict[int | None, Any] = {}
         default = after
         for case in cases:
-            self._cases[id(case)] = block = self.graph.block()
+            # From `entry` control goes on to `block`, unless it skips declarations on its way.
+            entry, block = self.graph.block(), self.graph.block()
+            self._cases[id(case)] = (entry, block, self._visible())
+            self.graph.blocks[entry].end = Jump(block)
+            wanted = None
             if isinstance(case, c_ast.Default):
-                default = block
-                continue
-            wanted = self.convert(self.rvalue(case.expr), value.kind)
-            self.constant_value(wanted, case)
-            following = self.graph.block()
-            test = compare("=", value.integer(), wanted.integer())
-            self.branch(test, block, following, self.place(case))
-            self.start(following)
+                default = entry
+            else:
+                number = Value(const(self.constant(case.expr)[0]), self.constant(case.expr)[1])
+                wanted = self.constant_value(self.convert(number, value.kind), case)
+                following = self.graph.block()
+                test = compare("=", value.integer(), const(wanted))
+                self.branch(test, entry, following, self.place(case))
+                self.start(following)
+            if wanted in seen:
+                raise InputError("this case is doubled", place=self.place(case))
+            seen[wanted] = case
         self.jump(default)
         frame = self.frames[-1]
         frame.breaks.append(after)
@@ -252,9 +289,10 @@ class Statements(Calls):
         self.start(after)
 
     def _case_statement(self, node: Any) -> None:
-        block = self._cases.get(id(node))
-        if block is None:
+        if id(node) not in self._cases:
             raise InputError("'case' outside of a switch", place=self.place(node))
+        entry, block, outside = self._cases[id(node)]
+        self._skipped(self._visible(), outside, node, entry)
         self.jump(block)
         self.start(block)
         for item in node.stmts or ():
@@ -263,7 +301,13 @@ class Statements(Calls):
     _default_statement = _case_statement
 
     def _staticassert_statement(self, node: Any) -> None:
-        self._assertion("static_assert", [node.cond], node)
+        try:
+            holds = self.constant(node.cond)[0]
+        except InputError:
+            self._assertion("static_assert", [node.cond], node)
+            return
+        if not holds:
+            raise InputError("this static assertion is false", place=self.place(node))
 
     # ---- declarations
 
@@ -278,11 +322,9 @@ class Statements(Calls):
         if isinstance(node.type, c_ast.FuncDecl):
             self.prototypes.setdefault(node.name, node.type)
             return
-        if isinstance(node.type, c_ast.Enum | c_ast.Struct | c_ast.Union):
-            if isinstance(node.type, c_ast.Enum):
-                self.enumerators(node.type)
-            return
         kind = self.type(node)
+        if node.name is None:  # of a struct, union or enum
+            return
         place = self.place(node)
         if isinstance(kind, Opaque):
             if kind.name == "void":
@@ -290,68 +332,93 @@ class Statements(Calls):
             if node.init is not None and not self.harmless(node.init):
                 raise self.unsupported(kind.what, node)
             self.scopes[-1][node.name] = Slot(kind)
-            return
-        if "volatile" in node.quals:
-            raise self.unsupported("volatile variables", node)
-        kept = len(self.scopes) == 1 or "static" in node.storage
-        if kept and self._known_already(node, kind):
-            return
+        elif len(self.scopes) == 1:
+            self._global(node, kind)
+        elif "static" in node.storage:
+            self._static(node, kind)
+        elif "extern" in node.storage:
+            known = self.scopes[0].get(node.name)
+            if known is None:
+                raise self.unsupported("a local extern declaration", node)
+            self.scopes[-1][node.name] = known
+        else:
+            self._automatic(node, kind)
+
+    def _automatic(self, node: Any, kind: CType) -> None:
+        place = self.place(node)
         name = self.fresh(node.name, kind, place)
-        if kept:
-            self._statics[id(node)] = name
-            self._global(node, name, kind)
-        elif node.init is not None:
-            if isinstance(node.init, c_ast.InitList):
-                raise self.unsupported("initialiser lists", node.init)
+        if node.init is not None:
             # C puts the name in scope before its initialiser; `int x = x;` is then arbitrary.
-            self._before_initialiser(name, kind, node)
+            if _mentions(node.init, node.name):
+                self.havoc(name, kind, place, origin="hidden")
             value = self._initial(node, name, kind)
             self.assign(name, self.convert(value, kind).term, place)
-        elif "extern" in node.storage:
-            raise self.unsupported("a local extern declaration", node)
         else:
             self.havoc(name, kind, place)
         self.scopes[-1][node.name] = Slot(kind, name)
-
-    def _known_already(self, node: Any, kind: CType) -> bool:
-        """A static variable of a function inlined before, or a global declared once more."""
-        if id(node) in self._statics:
-            self.scopes[-1][node.name] = Slot(kind, self._statics[id(node)])
-            return True
-        known = self.scopes[-1].get(node.name)
-        return len(self.scopes) == 1 and known is not None and node.init is None
 
     def _initial(self, node: Any, name: str, kind: CType) -> Value:
         outer = self.scopes[-1].get(node.name)
         self.scopes[-1][node.name] = Slot(kind, name)
         try:
-            return self.rvalue(node.init)
+            return self.rvalue(_scalar(node.init))
         finally:
             if outer is not None:
                 self.scopes[-1][node.name] = outer
 
-    def _before_initialiser(self, name: str, kind: CType, node: Any) -> None:
-        """An arbitrary value before the initialiser, only where the initialiser reads it."""
-        if _mentions(node.init, node.name):
-            self.havoc(name, kind, self.place(node), origin="hidden")
+    def _static(self, node: Any, kind: CType) -> None:
+        """A static variable of a function: one for all its calls."""
+        if id(node) not in self._statics:
+            name = self._statics[id(node)] = self.fresh(node.name, kind, self.place(node))
+            value = 0 if node.init is None else self._constant_initial(node, kind)
+            self._at_start(name, value, node)
+        self.scopes[-1][node.name] = Slot(kind, self._statics[id(node)])
 
-    def _global(self, node: Any, name: str, kind: CType) -> None:
-        """Static storage: initialised once, before the program starts; zero by default."""
-        start = self.graph.blocks[0].statements
-        if node.init is None:
+    def _global(self, node: Any, kind: CType) -> None:
+        """All declarations of a name at file scope are one object (C11 6.9.2)."""
+        known = self.scopes[0].get(node.name)
+        if known is None or known.name is None:
+            name = self.fresh(node.name, kind, self.place(node))
+            self.scopes[0][node.name] = Slot(kind, name)
+            self._globals[node.name] = node
+        elif known.kind != kind:
+            raise InputError(f"'{node.name}' is declared with two types", place=self.place(node))
+        before = self._globals[node.name]
+        if before.init is None and "extern" not in node.storage:
+            self._globals[node.name] = node
+        if node.init is not None:
+            if before.init is not None and before is not node:
+                raise InputError(f"'{node.name}' is defined twice", place=self.place(node))
+            self._globals[node.name] = node
+            name = self.scopes[0][node.name].name or ""
+            self._at_start(name, self._constant_initial(node, kind), node)
+
+    def define_globals(self) -> None:
+        """Those without an initialiser: zero, or unknown if another file defines them."""
+        for shown, node in self._globals.items():
+            slot = self.scopes[0][shown]
+            if node.init is not None or slot.name is None or isinstance(slot.kind, Opaque):
+                continue
             if "extern" in node.storage:
-                self.havoc(name, kind, self.place(node), origin="global", block=0)
+                self.havoc(slot.name, slot.kind, self.place(node), origin="global", block=0)
             else:
-                start.append(Assign(name, ZERO, self.place(node)))
-            return
-        if not self.plain(node.init) and not self.wrap:
-            raise self.unsupported("this initialiser of a static variable", node.init)
-        block, self.current = self.current, self.graph.block()
-        value = self.convert(self.rvalue(node.init), kind)
-        if self.graph.blocks[self.current].statements:
-            raise self.unsupported("this initialiser of a static variable", node.init)
-        self.current = block
-        start.append(Assign(name, const(self.constant_value(value, node.init)), self.place(node)))
+                self._at_start(slot.name, 0, node)
+
+    def _constant_initial(self, node: Any, kind: CType) -> int:
+        """Static storage is initialised once, before the program starts."""
+        value, own = self.constant(_scalar(node.init))
+        return self.constant_value(self.convert(Value(const(value), own), kind), node)
+
+    def _at_start(self, name: str, value: int, node: Any) -> None:
+        start = self.graph.blocks[0].statements
+        start.append(Assign(name, const(value) if value else ZERO, self.place(node)))
+
+
+def _scalar(node: Any) -> Any:
+    """The one value of `{5}`, which may initialise an integer."""
+    if isinstance(node, c_ast.InitList) and len(node.exprs) == 1:
+        return _scalar(node.exprs[0])
+    return node
 
 
 def _failing(node: Any) -> Any:
@@ -365,11 +432,11 @@ def _failing(node: Any) -> Any:
 
 
 def _collect_cases(node: Any, found: list[Any]) -> None:
-    for _, child in node.children() if node is not None else ():
-        if isinstance(child, c_ast.Switch):
-            continue
-        if isinstance(child, c_ast.Case | c_ast.Default):
-            found.append(child)
+    if node is None or isinstance(node, c_ast.Switch):
+        return
+    if isinstance(node, c_ast.Case | c_ast.Default):
+        found.append(node)
+    for _, child in node.children():
         _collect_cases(child, found)
 
 

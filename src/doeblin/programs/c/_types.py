@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..._errors import InputError, Place
+from ._unsupported import Unsupported
 
 Wraps = Literal["none", "unsigned", "all"]
 """Which arithmetic is a machine's: "all" also makes signed overflow a failure."""
@@ -107,15 +108,19 @@ def common(left: CType, right: CType) -> CType:
     return _UNSIGNED[signed.name]
 
 
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uUlL]*)\Z")
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92}
+INTEGER = re.compile(
+    r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU])\Z"
+)
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "\\": 92}
 
 
 def integer_literal(text: str, place: Place) -> tuple[int, CType]:
     """A constant's value and type; one that no C type holds is refused, never wrapped."""
     if text.startswith("'"):
-        return _character(text[1:-1], place), INT
-    match = _INTEGER.match(text)
+        return character(text[1:-1], place), INT
+    if text.endswith("'"):
+        raise Unsupported("wide characters", place)
+    match = INTEGER.match(text)
     if match is None:
         raise InputError(f"'{text}' is no integer constant", place=place)
     digits, suffix = match.group(1), match.group(2).lower()
@@ -143,7 +148,7 @@ def integer_literal(text: str, place: Place) -> tuple[int, CType]:
     raise InputError(f"the constant {text} is beyond 64 bits", place=place)
 
 
-def _character(body: str, place: Place) -> int:
+def character(body: str, place: Place) -> int:
     if len(body) == 1 and ord(body) < 128:
         return ord(body)
     if body.startswith("\\"):
@@ -159,4 +164,4 @@ def _character(body: str, place: Place) -> int:
             value = int(rest[1:], 16)
         if value is not None and value < 256:
             return value - 256 if value > 127 else value
-    raise InputError(f"the character '{body}' is not supported", place=place)
+    raise Unsupported(f"the character constant '{body}'", place)

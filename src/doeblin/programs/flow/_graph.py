@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ..._errors import Place
 from ..terms import Term
+from ._remarks import Remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Graph:
     variables: dict[str, Variable] = field(default_factory=dict)
     loops: dict[int, Loop] = field(default_factory=dict)
     modular: bool = False
+    remarks: Remarks = field(default_factory=Remarks)
 
     def block(self) -> int:
         self.blocks.append(Block())

@@ -1,0 +1,110 @@
+"""The functions that are known without their bodies: a table, and the whole of it.
+
+A function that the program defines means what its body says, except for `FAILURES`. Where the body
+of one of the `ASSERTIONS` ends the program, that is a violated assertion.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ._types import (
+    BOOL,
+    CHAR,
+    INT,
+    LLONG,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    CType,
+)  # fmt: skip
+
+ASSERT_MACRO = "__doeblin_assert"  # what assert.h makes of `assert`
+VIOLATION = "__doeblin_violation"  # the end of the program, in a macro that is called `assert`
+
+ASSERTIONS = frozenset(
+    {"assert", "sassert", "static_assert", "__VERIFIER_assert", "__CPROVER_assert", ASSERT_MACRO}
+)
+"""The first argument must be true."""
+
+ASSUMPTIONS = frozenset({"assume", "__VERIFIER_assume", "__CPROVER_assume", "sassume"})
+"""Runs in which the argument is false do not count."""
+
+FAILURES = frozenset({"__VERIFIER_error", "reach_error", "__assert_fail", "__assert_rtn"})
+"""A call is a failure, whatever a body says."""
+
+ENDINGS = frozenset(
+    {"exit", "abort", "_exit", "_Exit", "quick_exit", "__builtin_abort", "__builtin_exit"}
+    | {"__builtin_trap"}
+)
+"""The run ends, which is no failure."""
+
+UNREACHABLE = frozenset({"__builtin_unreachable"})
+"""To arrive here is undefined behaviour, which is a failure."""
+
+SILENT = frozenset(
+    {"printf", "fprintf", "puts", "putchar", "fputs", "putc", "fputc", "fflush", "srand", "perror"}
+)
+"""Changes no variable; any int is returned."""
+
+ABSOLUTE = {
+    "abs": INT, "labs": LONG, "llabs": LLONG, "__builtin_abs": INT, "__builtin_labs": LONG,
+    "__builtin_llabs": LLONG,
+}  # fmt: skip
+"""The absolute value; of the least value, an overflow."""
+
+RANGES = {
+    "getchar": (INT, -1, 255),
+    "rand": (INT, 0, 2147483647),
+    "random": (LONG, 0, 2147483647),
+}
+"""Any value between these."""
+
+EXPECTING = frozenset({"__builtin_expect"})
+"""The first argument, as a long."""
+
+FLOATING = frozenset(
+    {
+        "sqrt", "pow", "round", "floor", "ceil", "trunc", "fabs", "fmod", "exp", "log", "log2",
+        "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "cbrt", "hypot", "rint",
+        "nearbyint", "atof", "strtod", "drand48", "difftime",
+    }
+)  # fmt: skip
+"""The result is floating point: any value once it is cast to an integer, refused elsewhere."""
+
+REFUSED = frozenset(
+    {
+        "setjmp", "sigsetjmp", "_setjmp", "longjmp", "siglongjmp", "signal", "raise", "kill",
+        "atexit", "at_quick_exit", "on_exit", "fork", "vfork", "pthread_create", "thrd_create",
+        "alarm",
+    }
+)  # fmt: skip
+"""Control flow that is not modelled."""
+
+_INPUT = re.compile(r"nondet|unknown|unkown|havoc|^any$", re.IGNORECASE)
+_INPUT_TYPES: dict[str, CType] = {
+    "bool": BOOL, "_Bool": BOOL, "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT,
+    "int": INT, "uint": UINT, "unsigned": UINT, "long": LONG, "ulong": ULONG, "size_t": ULONG,
+    "longlong": LLONG, "ulonglong": ULLONG, "u8": UCHAR, "u16": USHORT, "u32": UINT,
+    "uint8_t": UCHAR, "uint16_t": USHORT, "uint32_t": UINT, "uint64_t": ULONG, "loff_t": LONG,
+}  # fmt: skip
+
+
+def is_input(name: str) -> bool:
+    """Does the name say that the function is an input: any result, and no other effect?"""
+    return _INPUT.search(name) is not None
+
+
+def input_type(name: str) -> CType:
+    """The type of an input that is not declared, by its name; int if that says nothing."""
+    return _INPUT_TYPES.get(re.sub(r"^_*(VERIFIER_|CPROVER_|SMACK_)?nondet_", "", name), INT)
+
+
+MODELLED = (
+    ASSERTIONS | ASSUMPTIONS | FAILURES | ENDINGS | UNREACHABLE | SILENT | frozenset(ABSOLUTE)
+    | frozenset(RANGES) | EXPECTING | FLOATING | REFUSED | {VIOLATION}
+)  # fmt: skip
