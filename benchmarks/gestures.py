@@ -18,7 +18,7 @@ LAYOUT = Layout.qwerty()
 
 def run() -> dict[str, Any]:
     """Generated gestures, since real ones cannot be shipped; processor time on one core."""
-    model = Model.shipped()
+    model = Model.generated()
     gestures = list(
         Generator(LAYOUT, noise=1.3).sample(Lexicon.embedded(10_000), WORDS, seed=5, power=0.5)
     )

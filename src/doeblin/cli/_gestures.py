@@ -233,8 +233,8 @@ def decode(
 ) -> None:
     """The likeliest words of each gesture in DATA, with posterior probabilities.
 
-    MODEL is a file from `train`, or the word `shipped` for the one that comes with doeblin. With
-    --json, one object a line.
+    MODEL is a file from `train`, or one of those that come with doeblin: `shipped` knows real
+    swipes, `generated` only generated ones. With --json, one object a line.
 
     \b
     Examples:
@@ -258,8 +258,8 @@ def decode(
 def evaluate(decoder: Decoder, found: list[Gesture], how: dict[str, Any], as_json: bool) -> None:
     """Accuracy, calibration and cost of MODEL on the gestures in DATA.
 
-    MODEL is a file from `train`, or `shipped`. Percentages of words whose first guess (top1), or
-    one of the first four (top4), is right.
+    MODEL is a file from `train`, `shipped` or `generated`. Percentages of words whose first guess
+    (top1), or one of the first four (top4), is right.
 
     \b
     Example:
@@ -306,9 +306,8 @@ def _decoder(model: Path, layout: Path | None, lexicon: Path | None, size: int) 
     from ..gestures.data import Layout
     from ..gestures.decoder import Decoder, Model
 
-    loaded = Model.shipped() if str(model) == "shipped" else Model.load(model)
     keys = Layout.read(layout) if layout else None
-    return Decoder(loaded, _lexicon(lexicon, size), layout=keys)
+    return Decoder(Model.named(model), _lexicon(lexicon, size), layout=keys)
 
 
 def _read(path: Path, layout: Layout, file_format: str) -> list[Gesture]:

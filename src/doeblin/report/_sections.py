@@ -213,9 +213,9 @@ def gestures(seed: int) -> Section:
     return Section(
         title="Words from swipes",
         text="The decoder that comes with doeblin, a strong Doeblin chain over 10,000 words whose "
-        "restart is a conditional random field over the trace. It was trained on made-up swipes "
-        "only, and so are these: words drawn evenly from the lexicon, rare ones as often as common "
-        "ones.",
+        "restart is a conditional random field over the trace. It knows the swipes of real "
+        "people; these here are made up, of words drawn evenly from the lexicon, rare ones as "
+        "often as common ones.",
         rows=rows,
         command="doeblin gestures evaluate shipped YOUR-SWIPES.jsonl",
     )

@@ -192,14 +192,15 @@ def test_an_untrained_model_still_decodes(lexicon, gestures):
     assert hits > 0.6
 
 
-def test_the_shipped_model_decodes_what_it_has_not_seen():
+@pytest.mark.parametrize("name", ["shipped", "generated"])
+def test_the_packaged_models_decode_what_they_have_not_seen(name):
     from importlib import resources
 
-    file = resources.files("doeblin.gestures.decoder").joinpath("shipped.safetensors")
-    assert len(file.read_bytes()) < 2_000_000
+    file = resources.files("doeblin.gestures.decoder").joinpath(f"{name}.safetensors")
+    assert len(file.read_bytes()) < 400_000
     lexicon = Lexicon.embedded(10_000)
     fresh = list(Generator(Layout.qwerty()).sample(lexicon, 200, seed=987))
-    answers = Decoder(Model.shipped(), lexicon).decode(fresh)
+    answers = Decoder(Model.named(name), lexicon).decode(fresh)
     first = np.mean([row[0].word == g.word for row, g in zip(answers, fresh, strict=True)])
     assert first > 0.88
     assert (

@@ -26,6 +26,7 @@ try:
 except ImportError:
     raise MissingExtraError("safetensors", "learning") from None
 
+_PACKAGED = ("shipped", "generated")
 _FORMAT = "doeblin-gestures-1"
 _NETWORKS = ("network", "word_network", "stroke_network")
 
@@ -116,8 +117,25 @@ class Model:
 
     @classmethod
     def shipped(cls) -> Model:
-        """The model that comes with doeblin, trained on generated gestures only."""
-        file = resources.files("doeblin.gestures.decoder").joinpath("shipped.safetensors")
+        """The model that comes with doeblin, trained on real swipes of 908 people.
+
+        Its card (docs/model-card.md) says where it comes from, how good it is, and for whom.
+        """
+        return cls._packaged("shipped")
+
+    @classmethod
+    def generated(cls) -> Model:
+        """A smaller model that comes with doeblin, trained on generated gestures only."""
+        return cls._packaged("generated")
+
+    @classmethod
+    def named(cls, name: str | Path) -> Model:
+        """One of those that come with doeblin, `shipped` or `generated`, or that of a file."""
+        return cls._packaged(str(name)) if str(name) in _PACKAGED else cls.load(name)
+
+    @classmethod
+    def _packaged(cls, name: str) -> Model:
+        file = resources.files("doeblin.gestures.decoder").joinpath(f"{name}.safetensors")
         with resources.as_file(file) as path:
             return cls.load(path)
 
