@@ -45,6 +45,7 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 @click.option("--witness", type=click.Path(dir_okay=False), help="SV-COMP witness 2.0 (YAML).")
 @click.option("--certificate", type=click.Path(dir_okay=False), help="SAFE: proof as SMT-LIB.")
 @click.option("--trace", is_flag=True, help="UNSAFE: print the failing run line by line.")
+@click.option("--allow-empty", is_flag=True, help="SAFE where there is nothing to prove.")
 @click.option("--test", type=click.Path(dir_okay=False), help="UNSAFE: C file that reproduces it.")
 def verify(files: tuple[str, ...], **options: Any) -> int:
     """Prove programs, or find inputs on which they fail.
@@ -78,6 +79,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         "seed": options["seed"],
         "method": options["method"],
         "hints": options["hints"],
+        "allow_empty": options["allow_empty"],
     }
     if len(paths) == 1 and not Path(files[0]).is_dir():
         return _one(paths[0], settings, options)
@@ -218,7 +220,7 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     from ..programs._verdict import INTS
 
     name = verdict.outcome.value
-    click.echo(f"{click.style(name, fg=_COLOURS[name], bold=True)}  {verdict.file}")
+    click.echo(f"{click.style(verdict.shown, fg=_COLOURS[name], bold=True)}  {verdict.file}")
     if verdict.reason:
         click.echo(f"  {verdict.reason}")
     if verdict.assumptions:
@@ -235,6 +237,11 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     if options["trace"]:
         for line in output.trace(program, verdict):
             click.echo(line)
+    if verdict.remarks is not None:
+        click.echo(f"  checked: {verdict.remarks.checked()}")
+        for warning in verdict.remarks.warnings():
+            if warning != verdict.reason:
+                click.echo(f"  {warning}")
     click.echo(
         f"  {verdict.seconds:.2f} s, {verdict.rounds} rounds, method {verdict.method}, "
         f"seed {verdict.seed}, integers: {INTS[verdict.ints]}"

@@ -11,7 +11,7 @@ from typing import Literal
 from .._errors import InputError, Place
 from .c import SIGNED_OVERFLOW, Unsupported, read_c
 from .c._types import Wraps
-from .flow import Graph, Interpreter, System, system_of, without_failures
+from .flow import Graph, Interpreter, Remarks, System, system_of, without_failures
 from .smt import read_horn, read_sygus
 
 Ints = Literal["c", "math", "overflow", "bounded"]
@@ -58,6 +58,17 @@ class Program:
     @cached_property
     def interpreter(self) -> Interpreter | None:
         return Interpreter(self.graph) if self.graph is not None else None
+
+    @property
+    def remarks(self) -> Remarks | None:
+        """How much there is to check, and what is missing; None if the text was not understood."""
+        if self.graph is not None:
+            return self.graph.remarks
+        if self.given is None:
+            return None
+        queries = [clause for clause in self.given.clauses if clause.target is None]
+        places = (Place(self.file, None, number) for number, _ in enumerate(queries))
+        return Remarks(properties=dict.fromkeys(places, "query"))
 
     def under(self, ints: Ints) -> Program:
         """The same program with other integers; each reading is made once."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._errors import Place
 from ._program import Program
+from .flow import Remarks
 from .proof import Failure
 from .terms import Term
 
@@ -24,6 +25,7 @@ INTS = {
     "overflow": "C's (unsigned arithmetic wraps around, signed overflow is a failure)",
 }
 NO_OVERFLOW = "no signed overflow"
+NOTHING = "nothing to prove"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Verdict:
 
     SAFE holds under the `assumptions`. `remark` is something else that was found out. `proved` is
     the reading of the program that the invariants are about: with signed overflow as a failure,
-    where that was excluded, too.
+    where that was excluded, too. `remarks` say how much there was to check, and what was missing.
     """
 
     outcome: Outcome
@@ -60,10 +62,24 @@ class Verdict:
     assumptions: tuple[str, ...] = ()
     remark: str = ""
     proved: Program | None = field(default=None, repr=False)
+    remarks: Remarks | None = field(default=None, repr=False)
     steps: int = 0
     search_seconds: float = 0.0
     queries: int = 0
     inputs: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def nothing_to_prove(self) -> bool:
+        """Was there no property at all? UNKNOWN is said of such a program, unless it is allowed."""
+        return (
+            self.outcome is not Outcome.UNSAFE and self.remarks is not None and self.remarks.empty
+        )
+
+    @property
+    def shown(self) -> str:
+        """The outcome, as people read it."""
+        empty = self.nothing_to_prove and self.outcome is Outcome.UNKNOWN
+        return NOTHING.upper() if empty else self.outcome.value
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -92,6 +108,8 @@ class Verdict:
             "search_steps": self.steps,
             "queries": self.queries,
         }
+        if self.remarks is not None:
+            found |= self.remarks.as_dict()
         if self.outcome is Outcome.UNSAFE:
             found["inputs"] = [{"what": what, "value": value} for what, value in self.inputs]
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from ._attempt import Attempt
 from ._integers import InC
 from ._methods import METHODS
 from ._program import Ints, Program, read_program
-from ._verdict import Verdict
+from ._verdict import Outcome, Verdict
 from .learner import Listener
 from .proof import Clock
 
@@ -27,6 +28,7 @@ def verify(
     on_event: Listener | None = None,
     cancel: threading.Event | None = None,
     spent: float = 0.0,
+    allow_empty: bool = False,
 ) -> Verdict:
     """Prove or refute a program within `timeout` seconds.
 
@@ -34,7 +36,8 @@ def verify(
     program; UNSAFE only after the failure was replayed. `cancel` may be set from another thread;
     the verdict is then UNKNOWN within a tenth of a second. `on_event` hears of lemmas (`Note`) and
     of every candidate that the solver was asked about (`Asked`). `spent` seconds of the limit are
-    used already, e.g. by reading the file. May be called from several threads.
+    used already, e.g. by reading the file. A program in which there is nothing to prove is UNKNOWN,
+    unless `allow_empty`. May be called from several threads.
 
     >>> from doeblin.programs import parse_program, verify
     >>> program = parse_program("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
@@ -47,6 +50,18 @@ def verify(
         raise InputError(f"the time limit must be positive, got {timeout}")
     if not isinstance(program, Program):
         program = read_program(program, ints=ints or "c")
+    remarks = program.remarks
+    if remarks is not None and remarks.empty and not allow_empty:
+        return Verdict(
+            Outcome.UNKNOWN,
+            program.file,
+            remarks.warnings()[0],
+            method=method,
+            seed=seed,
+            ints=program.ints,
+            remarks=remarks,
+        )
     with Clock(timeout, cancel, spent=spent) as clock:
         make = InC if program.ints == "c" and not program.unsupported else Attempt
-        return make(program, clock, method, seed, on_event or (lambda news: None)).run(hints)
+        verdict = make(program, clock, method, seed, on_event or (lambda news: None)).run(hints)
+    return dataclasses.replace(verdict, remarks=remarks)

@@ -11,9 +11,9 @@ from pycparser.c_parser import ParseError
 
 from ..._errors import InputError, Place
 from ..flow import Graph, thread_jumps
-from ._calls import ASSERTIONS, ASSUMPTIONS
 from ._clean import clean
 from ._emitter import Slot
+from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._preprocess import Preprocessor
 from ._statements import Statements
 from ._types import Opaque, Wraps
@@ -86,8 +86,28 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
         frame[parameter.name] = Slot(kind, name)
     lowering.body(entry, frame, None)
     lowering.stop()
+    lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)
     return lowering.graph
+
+
+def _unused(lowering: Statements, entry: str) -> list[str]:
+    """What a reader might believe to be checked, and is not."""
+    found = [] if entry == "main" else [f"there is no 'main': the program starts at '{entry}'"]
+    for name, definition in lowering.functions.items():
+        if name not in lowering.entered and _claims(definition.body):
+            found.append(
+                f"the function '{name}' is never called: its assertions are not checked, at "
+                f"{lowering.place(definition.decl)}"
+            )
+    return found
+
+
+def _claims(node: Any) -> bool:
+    """Is there an assertion in the statement?"""
+    calls: set[str] = set()
+    _calls(node, calls)
+    return bool(calls & (ASSERTIONS | FAILURES))
 
 
 def _entry(functions: dict[str, Any], file: str) -> str:

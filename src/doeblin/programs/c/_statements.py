@@ -34,6 +34,7 @@ class Statements(Calls):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.frames: list[_Frame] = []
+        self.entered: set[str] = set()  # functions that are called
         self._cases: dict[int, tuple[int, int, dict[str, CType]]] = {}
         self._statics: dict[int, str] = {}
         self._globals: dict[str, Any] = {}  # declared, and not yet given a value
@@ -43,6 +44,7 @@ class Statements(Calls):
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:
         """Inline a function body whose parameters are in `frame`."""
         definition = self.functions[name]
+        self.entered.add(name)
         kind = self.in_global_scope(definition.decl.type.type)
         result = None
         if isinstance(kind, CType):

@@ -41,7 +41,10 @@ class Remarks:
         for name, place in self.missing.items():
             found.append(f"the header '{name}' was not found at {place}")
         for name, place in self.without_body.items():
-            found.append(f"the function '{name}' has no body at {place}: it may do anything")
+            found.append(
+                f"the function '{name}' has no body at {place}: it returns anything and may change "
+                "every global"
+            )
         return found + self.notes
 
     def as_dict(self) -> dict[str, Any]:
