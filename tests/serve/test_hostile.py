@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import threading
 import time
 
 import httpx
@@ -111,18 +113,83 @@ def test_body_without_a_length_is_cut_off(client):
     still_answers(client)
 
 
-def test_slow_and_broken_connections_hold_nothing_up(client, server):
-    port = int(server.address.rpartition(":")[2])
-    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+def half_sent(port: int, count: int) -> list[socket.socket]:
+    """Connections with parts of a request: none of it, a line, the headers, half the body."""
+    request = b"POST /api/decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
+    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
     for number, one in enumerate(held):
-        one.sendall(
-            b"POST /api/decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"[
-                : 20 + number
-            ]
-        )
-    still_answers(client)
-    for one in held:
-        one.close()
+        with contextlib.suppress(OSError):  # it may have been closed for those that came after it
+            one.sendall(request[: number % (len(request) + 1)])
+    return held
+
+
+def test_half_sent_requests_lock_nobody_out(client, server):
+    """More of them than the server has connections for."""
+    held = half_sent(int(server.address.rpartition(":")[2]), 1010)
+    try:
+        before = time.monotonic()
+        for _ in range(3):
+            with httpx.Client(base_url=server.address, timeout=10) as other:
+                still_answers(other)
+        assert time.monotonic() - before < 5
+    finally:
+        for one in held:
+            one.close()
+
+
+def test_late_requests_and_readers_are_hung_up_on():
+    """With limits of half a second and three connections; a punctual client is served."""
+    import uvicorn
+
+    from doeblin.serve._punctual import punctual
+
+    async def app(scope, receive, send):
+        while scope["type"] == "http" and (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x" * 20_000_000})
+
+    config = uvicorn.Config(app, lifespan="off", log_level="error", http=punctual(0.5, 3))
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        held = half_sent(port, 5)
+        assert ended(held[0], 0.4) and ended(held[1], 0.4)  # for those that came after them
+        assert len(httpx.get(f"http://127.0.0.1:{port}").content) == 20_000_000
+        assert all(ended(one, 3) for one in held)
+        trickle = half_sent(port, 1)[0]
+        began = time.monotonic()
+        with pytest.raises(OSError):
+            while time.monotonic() - began < 3:
+                trickle.sendall(b"G")
+                time.sleep(0.05)
+        trickle.close()
+        reader = socket.create_connection(("127.0.0.1", port))
+        reader.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(2)  # and reads nothing
+        assert not running.server_state.connections
+        for one in (*held, reader):
+            one.close()
+    finally:
+        running.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def ended(connection: socket.socket, seconds: float) -> bool:
+    """Does the server hang up within this time?"""
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(4096):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def test_killed_worker_is_replaced_and_the_client_is_told(client, server):

@@ -28,8 +28,16 @@ import click
     show_default=True,
     help="Most seconds for a proof, whatever a request asks for.",
 )
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="A name of this machine to answer to, beside localhost and plain addresses.",
+)
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
-def serve(host: str, port: int, jobs: int, timeout: float, open_page: bool) -> None:
+def serve(
+    host: str, port: int, jobs: int, timeout: float, names: tuple[str, ...], open_page: bool
+) -> None:
     """Swipe words, prove programs and play with chains in a browser.
 
     Listens on this machine only, unless told otherwise. Work runs in processes of its own, with
@@ -39,15 +47,23 @@ def serve(host: str, port: int, jobs: int, timeout: float, open_page: bool) -> N
     Examples:
       doeblin serve --open
       doeblin serve --port 0 --jobs 4 --timeout 30
+      doeblin serve --host 0.0.0.0 --name mybox.local
     """
-    from ..serve import Limits
+    from ..serve import LOOPBACK, Limits
     from ..serve import serve as run
 
     limits = Limits(jobs=jobs, verify_seconds=timeout)
 
     def started(address: str) -> None:
+        if host not in LOOPBACK:
+            warning = click.style("warning:", fg="yellow", bold=True)
+            click.echo(
+                f"{warning} {host} is open to the network: everybody who reaches this port can use "
+                "this machine's processors, without a password",
+                err=True,
+            )
         click.echo(f"doeblin is at {address} (the API at {address}/api); Ctrl-C stops it")
         if open_page:
             click.launch(address)
 
-    run(host, port, limits, on_start=started)
+    run(host, port, limits, names=names, on_start=started)

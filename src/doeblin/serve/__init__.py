@@ -5,4 +5,5 @@ Work runs in worker processes that can be killed; the server itself only listens
 
 from ._app import create_app as create_app
 from ._limits import Limits as Limits
+from ._safety import LOOPBACK as LOOPBACK
 from ._server import serve as serve

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
 
 from .._version import __version__
 from ._api import chains, decoding, overview
 from ._limits import Limits
-from ._proofs import Proofs, Refused, proofs
+from ._problems import answer_problems
+from ._proofs import Proofs, proofs
 from ._safety import Guard
-from ._workers import Busy, Pool, Unavailable
+from ._workers import Pool
 
 _STATIC = Path(str(resources.files("doeblin.serve").joinpath("static")))
 _ABOUT = (
@@ -28,8 +27,14 @@ _ABOUT = (
 )
 
 
-def create_app(limits: Limits | None = None, *, loopback: bool = True) -> FastAPI:
-    """The ASGI application. `loopback`: answer only to names of this machine."""
+def create_app(
+    limits: Limits | None = None, *, loopback: bool = True, names: Sequence[str] = ()
+) -> FastAPI:
+    """The ASGI application.
+
+    It answers to `localhost`, to the `names` given and, unless `loopback`, to plain addresses; to
+    nothing else, so that no page elsewhere can make its own name point here.
+    """
     limits = limits or Limits()
 
     @asynccontextmanager
@@ -61,15 +66,10 @@ def create_app(limits: Limits | None = None, *, loopback: bool = True) -> FastAP
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(Guard, loopback=loopback)
+    app.add_middleware(Guard, loopback=loopback, names=names)
     for router in (decoding, proofs, chains, overview):
         app.include_router(router)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(Unavailable, _unavailable)
-    app.add_exception_handler(Exception, _broken)
+    answer_problems(app)
 
     @app.get("/api", include_in_schema=False)
     async def reference() -> FileResponse:
@@ -77,44 +77,3 @@ def create_app(limits: Limits | None = None, *, loopback: bool = True) -> FastAP
 
     app.mount("/", StaticFiles(directory=_STATIC, html=True))
     return app
-
-
-# ---- problems, all in one form
-
-
-def _problem(status: int, message: str, headers: Any = None) -> JSONResponse:
-    body = {"error": {"message": message, "line": None, "column": None}}
-    return JSONResponse(body, status, headers)
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:])
-    if first["type"] == "json_invalid":
-        return _problem(400, f"the body is not JSON: {first.get('ctx', {}).get('error', '')}")
-    more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
-    return _problem(422, f"{where or 'body'}: {first['msg']}{more}")
-
-
-async def _http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _problem(error.status_code, str(error.detail), error.headers)
-
-
-async def _refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refused)
-    return JSONResponse({"error": error.problem.model_dump()}, 422)
-
-
-async def _busy(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Busy)
-    return _problem(503, str(error), {"Retry-After": str(error.seconds)})
-
-
-async def _unavailable(request: Request, error: Exception) -> JSONResponse:
-    return _problem(503, str(error), {"Retry-After": "60"})
-
-
-async def _broken(request: Request, error: Exception) -> JSONResponse:
-    return _problem(500, "the server made a mistake; it is in its log")

@@ -13,6 +13,9 @@ STATES = 12
 STAGES = 8
 TOUR_STEPS = 400
 LONGEST_VERIFY = 60.0
+# Of connections: seconds for a request to come in, and how many may wait for theirs at a time.
+READ_SECONDS = 10.0
+MOST_UNREAD = 256
 
 
 @dataclass(frozen=True)

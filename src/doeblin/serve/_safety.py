@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
@@ -39,13 +41,15 @@ _HEADERS = {
 class Guard:
     """Turns away what is too large or comes from another site, and sets the headers.
 
-    With `loopback`, only names of this machine are answered to. A page elsewhere whose name is made
-    to point here (DNS rebinding) sends its own name, and gets nothing.
+    Only names of this machine are answered to: `localhost`, the `names` given and, unless it is on
+    `loopback`, any plain address. A page elsewhere whose name is made to point here (DNS rebinding)
+    sends its own name, and gets nothing.
     """
 
-    def __init__(self, app: ASGIApp, *, loopback: bool):
+    def __init__(self, app: ASGIApp, *, loopback: bool, names: Sequence[str] = ()):
         self._app = app
         self._loopback = loopback
+        self._names = {*LOOPBACK, *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -78,8 +82,10 @@ class Guard:
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
         name = urlsplit(f"//{host}").hostname if _plain(host) else None
-        if self._loopback and name not in LOOPBACK:
-            return 421, "this server answers to localhost only"
+        if name not in self._names and (self._loopback or not _is_address(name)):
+            if self._loopback:
+                return 421, "this server answers to localhost only"
+            return 421, "this server answers to its address only; start it with --name for a name"
         origin = headers.get("origin")
         if origin is not None and (not _plain(origin) or urlsplit(origin).netloc != host):
             return 403, "requests from other sites are not answered"
@@ -92,6 +98,14 @@ class Guard:
         if not length.isdecimal() or int(length[:18]) > BODY_BYTES:
             return 413, _too_large()
         return None
+
+
+def _is_address(name: str | None) -> bool:
+    try:
+        ip_address(name or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(text: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
 from .._errors import InputError
 from ._app import create_app
-from ._limits import Limits
+from ._limits import MOST_UNREAD, READ_SECONDS, Limits
+from ._punctual import punctual
 from ._safety import LOOPBACK
 
 
@@ -19,17 +20,21 @@ def serve(
     port: int = 8000,
     limits: Limits | None = None,
     *,
+    names: Sequence[str] = (),
     on_start: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until interrupted. `on_start` gets the address once the port is ours.
 
-    Port 0 takes any that is free. Raises `InputError` if the port cannot be had.
+    On another `host` than loopback, everybody who reaches the port is served; `names` are the names
+    under which they may call. Port 0 takes any that is free. Raises `InputError` if the port cannot
+    be had.
     """
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}"
     config = uvicorn.Config(
-        create_app(limits, loopback=host in LOOPBACK),
+        create_app(limits, loopback=host in LOOPBACK, names=(host, *names)),
+        http=punctual(READ_SECONDS, MOST_UNREAD),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -1,0 +1,109 @@
+"""Problems, all in one form, and in words for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from ._proofs import Refused
+from ._workers import Busy, Unavailable
+
+_LONGEST_VALUE = 60
+# By pydantic's names of errors; the braces are filled from the error's own context.
+_SAYINGS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not something that this request takes",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "needs at least {min_length} (has {actual_length})",
+    "too_long": "takes at most {max_length}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "may be at most {max_length} characters long",
+    "string_pattern_mismatch": "is not of the form {pattern}",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "list_type": "must be a list",
+    "model_type": "must be an object with fields",
+    "model_attributes_type": "must be an object with fields",
+    "dict_type": "must be an object with fields",
+    "literal_error": "must be one of {expected}",
+}
+_WITHOUT_VALUE = ("missing", "extra_forbidden", "too_short", "too_long", "string_too_long")
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Have every problem answered with `{"error": {"message", "line", "column"}}`."""
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(Busy, _busy)
+    app.add_exception_handler(Unavailable, _unavailable)
+    app.add_exception_handler(Exception, _broken)
+
+
+def complaint(error: Mapping[str, Any]) -> str:
+    """What pydantic found, for people: the field, its value, what it should be."""
+    where = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"][1:]
+    ).lstrip(".")
+    kind = error["type"]
+    saying = _SAYINGS.get(kind)
+    if saying is None:
+        text = f"cannot be used: {error['msg']}"
+    else:
+        text = saying.format(**error.get("ctx", {}))
+    shown = "" if kind in _WITHOUT_VALUE or not where else f" = {_value(error.get('input'))}"
+    return f"{where or 'the request'}{shown} {text}"
+
+
+def _value(given: Any) -> str:
+    text = json.dumps(given, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _problem(status: int, message: str, headers: Any = None) -> JSONResponse:
+    body = {"error": {"message": message, "line": None, "column": None}}
+    return JSONResponse(body, status, headers)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first, *rest = error.errors()
+    if first["type"] == "json_invalid":
+        return _problem(400, f"the body is not JSON: {first.get('ctx', {}).get('error', '')}")
+    more = f" (and {len(rest)} more)" if rest else ""
+    return _problem(422, complaint(first) + more)
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _problem(error.status_code, str(error.detail), error.headers)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    return JSONResponse({"error": error.problem.model_dump()}, 422)
+
+
+async def _busy(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Busy)
+    return _problem(503, str(error), {"Retry-After": str(error.seconds)})
+
+
+async def _unavailable(request: Request, error: Exception) -> JSONResponse:
+    return _problem(503, str(error), {"Retry-After": "60"})
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    return _problem(500, "the server made a mistake; it is in its log")
