@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
 
 import httpx
 import numpy as np
@@ -13,7 +15,7 @@ from doeblin.gestures import Generator, Layout
 from doeblin.programs.examples import example, names
 from doeblin.schedules import Schedule, certify
 
-from .conftest import follow
+from .conftest import COMMAND, follow
 
 UNIFORM = [1 / 3, 1 / 3, 1 / 3]
 
@@ -154,8 +156,10 @@ def test_examples_are_the_bundled_ones(client):
 @pytest.mark.parametrize(
     ("path", "body", "status", "message"),
     [
-        ("/api/decode", {"points": []}, 422, "points"),
-        ("/api/decode", {"points": [{"x": 1, "y": 1}]}, 422, "points.0.t"),
+        ("/api/decode", {"points": []}, 422, "points needs at least 1 (has 0)"),
+        ("/api/decode", {"points": [{"x": 1, "y": 1}]}, 422, "points[0].t is missing"),
+        ("/api/decode", {"points": 7}, 422, "points = 7 must be a list"),
+        ("/api/decode", [1], 422, "the request must be an object with fields"),
         ("/api/decode", {"points": [{"x": 1e8, "y": 1, "t": 0}]}, 422, "off the keyboard"),
         (
             "/api/decode",
@@ -169,16 +173,116 @@ def test_examples_are_the_bundled_ones(client):
             422,
             "row 0 of the transition matrix sums to 0.9",
         ),
-        ("/api/chain", {"matrix": [[1]], "restart": [1], "epsilon": 0}, 422, "epsilon"),
+        (
+            "/api/chain",
+            {"matrix": [[1]], "restart": [1], "epsilon": 0},
+            422,
+            "epsilon = 0 must be greater",
+        ),
         ("/api/certify", {"exits": [1, 0.5], "epsilon": 0.1}, 422, "exactly one"),
-        ("/api/verify", {"program": "int main(){}", "method": "magic"}, 422, "method"),
-        ("/api/verify", {"program": "int main(){}", "extra": 1}, 422, "extra"),
+        ("/api/verify", {"program": "int main(){}", "method": "magic"}, 422, "must be one of"),
+        ("/api/verify", {"program": "int main(){}", "extra": 1}, 422, "extra is not something"),
+        ("/api/verify", {"program": ""}, 422, 'program = "" must not be empty'),
+        ("/api/verify", {"program": "x", "timeout": 61}, 422, "timeout = 61 must be at most 60"),
+        ("/api/verify", {"program": "x", "seed": 1.5}, 422, "seed = 1.5 must be a whole number"),
+        ("/api/verify", {"program": "x", "file": "../x"}, 422, 'file = "../x" is not of the form'),
     ],
 )
 def test_bad_input_is_told_what_is_wrong(client, path, body, status, message):
     answer = client.post(path, json=body)
     assert answer.status_code == status
     assert message in answer.json()["error"]["message"]
+    assert "Input should be" not in answer.text and "type=" not in answer.text
+
+
+def test_every_way_to_be_invalid_has_words():
+    """No text of the validator's own reaches a client, whatever the request models ask for."""
+    from doeblin.serve import _problems, _schemas
+
+    asked = json.dumps([one.model_json_schema() for one in (
+        _schemas.DecodeRequest, _schemas.ToursRequest, _schemas.VerifyRequest,
+        _schemas.ChainRequest, _schemas.CertifyRequest)])  # fmt: skip
+    names = {
+        "exclusiveMinimum": "greater_than", "minimum": "greater_than_equal",
+        "exclusiveMaximum": "less_than", "maximum": "less_than_equal", "minItems": "too_short",
+        "maxItems": "too_long", "minLength": "string_too_short", "maxLength": "string_too_long",
+        "pattern": "string_pattern_mismatch", "enum": "literal_error",
+        '"type": "string"': "string_type", '"type": "integer"': "int_type",
+        '"type": "number"': "float_type", '"type": "array"': "list_type",
+        '"additionalProperties": false': "extra_forbidden", '"required"': "missing",
+    }  # fmt: skip
+    present = {kind for word, kind in names.items() if word in asked}
+    assert len(present) > 12 and present <= set(_problems._SAYINGS)
+
+
+def test_ready_and_limits(client):
+    assert client.get("/api/ready").json() == {"ready": True, "waiting_for": []}
+    assert client.get("/api/limits").json()["verify_seconds"] == 20
+    assert client.get("/api/limits").json()["points"] == 5000
+
+
+def test_alive_before_it_is_ready():
+    """Health and readiness are two things; what is missing is named."""
+    from doeblin.serve import create_app
+
+    app = create_app()
+
+    class Starting:
+        ready, unavailable, doing, processes, size, waiting = False, None, "compiling", [], 1, 0
+
+    app.state.pools = {"decode": Starting}
+
+    async def ask() -> tuple[httpx.Response, httpx.Response]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/api/health"), await client.get("/api/ready")
+
+    health, ready = asyncio.run(ask())
+    assert health.status_code == 200 and health.json()["pools"]["decode"]["doing"] == "compiling"
+    assert ready.status_code == 503
+    assert ready.json() == {"ready": False, "waiting_for": ["decode"]}
+
+
+@pytest.mark.parametrize(
+    ("loopback", "host", "status"),
+    [
+        (True, "localhost", 200),
+        (True, "192.168.1.5:8000", 421),
+        (False, "192.168.1.5:8000", 200),
+        (False, "[fe80::1]:8000", 200),
+        (False, "mybox.local:8000", 200),
+        (False, "MYBOX.local", 200),
+        (False, "evil.example", 421),
+        (False, "192.168.1.5.evil.example", 421),
+        (False, "", 421),
+    ],
+)
+def test_open_to_the_network_it_still_checks_names(loopback, host, status):
+    from doeblin.serve import create_app
+
+    app = create_app(loopback=loopback, names=["mybox.local"])
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+            return await client.get("/api/keyboard", headers={"Host": host})
+
+    assert asyncio.run(ask()).status_code == status
+
+
+def test_open_to_the_network_is_warned_of():
+    process = subprocess.Popen(
+        [*COMMAND, "--port", "0", "--host", "0.0.0.0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        assert "open to the network" in process.stderr.readline()
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
 
 
 def test_unknown_things_are_not_found(client):

@@ -19,6 +19,8 @@ _OPERATIONS = {
     "/api/chain": {"post"},
     "/api/certify": {"post"},
     "/api/health": {"get"},
+    "/api/ready": {"get"},
+    "/api/limits": {"get"},
 }
 
 

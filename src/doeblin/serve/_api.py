@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from .._version import __version__
 from ..gestures.data import Layout
 from . import _schemas as schemas
+from ._limits import POINTS, PROGRAM_CHARACTERS, STAGES, STATES
 from ._workers import Pool
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -91,9 +92,11 @@ async def certify(given: schemas.CertifyRequest, request: Request) -> schemas.Ce
 
 @overview.get("/health")
 async def health(request: Request) -> schemas.Health:
-    """Is everything up?"""
+    """The server is up; what its workers do."""
     pools = {
         name: schemas.PoolHealth(
+            ready=one.ready,
+            doing=None if one.ready else one.doing,
             workers=len(one.processes),
             wanted=one.size,
             waiting=one.waiting,
@@ -102,3 +105,25 @@ async def health(request: Request) -> schemas.Health:
         for name, one in request.app.state.pools.items()
     }
     return schemas.Health(version=__version__, pools=pools)
+
+
+@overview.get("/ready", responses={503: {"model": schemas.Readiness, "description": "Not yet."}})
+async def ready(request: Request, response: Response) -> schemas.Readiness:
+    """Would everything that comes now be worked on at once? Status 200 if so, else 503."""
+    pools: dict[str, Pool] = request.app.state.pools
+    awaited = [n for n, one in pools.items() if not (one.ready or one.unavailable)]
+    if awaited:
+        response.status_code = 503
+    return schemas.Readiness(ready=not awaited, waiting_for=awaited)
+
+
+@overview.get("/limits")
+async def limits(request: Request) -> schemas.LimitsAnswer:
+    """How much is taken on."""
+    return schemas.LimitsAnswer(
+        verify_seconds=request.app.state.limits.verify_seconds,
+        program_characters=PROGRAM_CHARACTERS,
+        points=POINTS,
+        states=STATES,
+        stages=STAGES,
+    )

@@ -22,12 +22,12 @@ from ..finite import (
     total_variation,
 )
 from ..schedules import Schedule, certify
-from ._worker import Emit, Handler, Message
+from ._worker import Emit, Handler, Message, Say
 
 _CURVE = np.geomspace(1e-4, 1.0, 61)
 
 
-def prepare() -> Handler:
+def prepare(say: Say) -> Handler:
     return _handle
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from .._errors import InputError
 from ..gestures import Decoder, Generator, Gesture, Layout, Lexicon, Model
-from ._worker import Emit, Handler, Message
+from ._worker import Emit, Handler, Message, Say
 
 
-def prepare() -> Handler:
+def prepare(say: Say) -> Handler:
+    say("getting the decoder ready; the first time on a machine, it is compiled")
     model, lexicon = Model.shipped(), Lexicon.embedded(10_000)
 
     @lru_cache(maxsize=4)

@@ -233,15 +233,30 @@ class CertifyRequest(_Given):
 
 
 class PoolHealth(BaseModel):
+    ready: bool = Field(description="Would a job that comes now be worked on?")
+    doing: str | None = Field(None, description="What is done before it is ready.")
     workers: int = Field(description="Worker processes that are ready.")
     wanted: int
     waiting: int
-    unavailable: str | None = None
+    unavailable: str | None = Field(None, description="Why this is not to be had here.")
 
 
 class Health(BaseModel):
     version: str
     pools: dict[str, PoolHealth]
+
+
+class Readiness(BaseModel):
+    ready: bool
+    waiting_for: list[str] = Field(description="What is not ready yet: chains, decode, verify.")
+
+
+class LimitsAnswer(BaseModel):
+    verify_seconds: float = Field(description="The most that a proof gets.")
+    program_characters: int
+    points: int
+    states: int
+    stages: int
 
 
 def problem_of(error: dict[str, Any] | None) -> Problem:

@@ -12,12 +12,13 @@ from ..programs._program import Program
 from ..programs._verdict import INTS
 from ..programs.learner._search import compiled
 from ._news import Teller
-from ._worker import Emit, Handler, Message
+from ._worker import Emit, Handler, Message, Say
 
 _MOST_LINES = 2_000
 
 
-def prepare() -> Handler:
+def prepare(say: Say) -> Handler:
+    say("getting the search ready; the first time on a machine, it is compiled")
     prepare_process()
     compiled(search_method("default"))  # before the first clock starts
     return _handle

@@ -23,6 +23,7 @@ from .._errors import InputError, MissingExtraError, UnsupportedError
 Message = dict[str, Any]
 Emit = Callable[[str, Message], None]
 Handler = Callable[[Message, Emit, threading.Event], Message]
+Say = Callable[[str], None]
 
 _MODULES = {"chains": "_chain_tasks", "decode": "_decode_tasks", "verify": "_verify_tasks"}
 # Programs that nest deeply recurse deeply.
@@ -73,8 +74,12 @@ def _work(
     jobs: queue.SimpleQueue[Message],
     cancels: dict[str, threading.Event],
 ) -> None:
+    def say(doing: str) -> None:
+        channel.send(doing=doing)
+
+    say("starting")
     try:
-        handle: Handler = importlib.import_module(f"{__package__}.{_MODULES[kind]}").prepare()
+        handle: Handler = importlib.import_module(f"{__package__}.{_MODULES[kind]}").prepare(say)
     except ModuleNotFoundError as error:
         channel.send(unavailable=str(MissingExtraError.explaining(error) or error))
         os._exit(1)

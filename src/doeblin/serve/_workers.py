@@ -62,6 +62,8 @@ class Pool:
         self.kind = kind
         self.size = size
         self.unavailable: str | None = None
+        self.doing: str | None = None
+        """What a worker does before it is ready, in its own words."""
         self._queue_limit = queue
         self._memory_mb = memory_mb
         self._patience = patience
@@ -95,14 +97,21 @@ class Pool:
         self._waiting.append(job)
         self._dispatch()
         if job.state == "queued":
+            # Nobody is turned away for what is compiled once: the first worker may take long.
+            seconds = self._patience if self._first.is_set() else _PREPARING
             loop = asyncio.get_running_loop()
-            job.patience = loop.call_later(self._patience, self._gave_up_waiting, job)
+            job.patience = loop.call_later(seconds, self._gave_up_waiting, job, seconds)
         return job
 
     @property
     def processes(self) -> list[int]:
         """Process ids of the workers that are ready."""
         return [worker.process.pid for worker in self._workers if worker.ready]
+
+    @property
+    def ready(self) -> bool:
+        """Would a job that comes now be worked on?"""
+        return any(worker.ready for worker in self._workers)
 
     @property
     def waiting(self) -> int:
@@ -135,9 +144,9 @@ class Pool:
             job.end("late", error={"message": reason})
             worker.kill()
 
-    def _gave_up_waiting(self, job: Job) -> None:
+    def _gave_up_waiting(self, job: Job, seconds: float) -> None:
         self._waiting.remove(job)
-        job.end("late", error={"message": f"no worker was free within {self._patience:g} s"})
+        job.end("late", error={"message": f"no worker was free within {seconds:g} s"})
 
     def _cancelled(self, job: Job) -> None:
         if job in self._waiting:
@@ -191,8 +200,11 @@ class Pool:
             message = json.loads(line)
             if "ready" in message:
                 worker.ready = True
+                self.doing = None
                 self._first.set()
                 self._dispatch()
+            elif "doing" in message:
+                self.doing = message["doing"]
             elif "unavailable" in message:
                 self.unavailable = message["unavailable"]
                 for job in self._waiting:
