@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from .browsing import DESK, PHONE, opened
+
 COMMAND = [sys.executable, "-m", "doeblin", "serve"]
 # As root and without a display; nothing is fetched from anywhere.
 _FLAGS = [
@@ -50,7 +52,7 @@ class Server:
         """Until all workers (of these kinds) are up; the first time ever, they compile."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            pools = httpx.get(f"{self.address}/api/health").json()["pools"]
+            pools = httpx.get(f"{self.address}/api/health", timeout=60).json()["pools"]
             if all(pools[k]["workers"] == pools[k]["wanted"] for k in kinds or pools):
                 return
             time.sleep(0.1)
@@ -106,3 +108,13 @@ def follow(client: httpx.Client, id: str) -> Iterator[tuple[str, str]]:
                 event = value
             elif name == "data":
                 yield event, value
+
+
+@pytest.fixture
+def page(browser, server) -> Iterator[Any]:
+    yield from opened(browser, server, viewport=DESK)
+
+
+@pytest.fixture
+def phone(browser, server) -> Iterator[Any]:
+    yield from opened(browser, server, viewport=PHONE, has_touch=True, is_mobile=True)

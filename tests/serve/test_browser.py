@@ -2,107 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
 
-from doeblin.gestures import Decoder, Generator, Gesture, Layout, Lexicon, Model
+from doeblin.gestures import Decoder, Generator, Lexicon, Model
 
-SHOTS = Path(__file__).parents[2] / "screenshots"
-LAYOUT = Layout.qwerty()
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1180, "height": 900}
+from .browsing import DESK, LAYOUT, clear, enter, opened, shoot, swipe, touch
+
 # Chosen before the first run.
 SWIPES, SEED, OTHER_SEED = 16, 2015, 2016
-
-
-@pytest.fixture
-def page(browser, server) -> Iterator[Any]:
-    yield from _page(browser, server, viewport=DESK)
-
-
-@pytest.fixture
-def phone(browser, server) -> Iterator[Any]:
-    yield from _page(browser, server, viewport=PHONE, has_touch=True, is_mobile=True)
-
-
-def _page(browser, server, expected: str = "", **options) -> Iterator[Any]:
-    """A page that must not complain (but as `expected`), nor ask anything of another host."""
-    context = browser.new_context(base_url=server.address, accept_downloads=True, **options)
-    found = context.new_page()
-    complaints: list[str] = []
-    found.on("console", lambda message: complaints.append(message.text))
-    found.on("pageerror", lambda error: complaints.append(str(error)))
-    found.on(
-        "request",
-        lambda request: (
-            request.url.startswith((server.address, "blob:", "data:"))
-            or complaints.append(request.url)
-        ),
-    )
-    yield found
-    context.close()
-    assert [one for one in complaints if not expected or expected not in one] == []
-
-
-def enter(page, room: str) -> None:
-    page.goto(f"/#{room}")
-    page.wait_for_selector(f"body[data-{room}=ready]")
-
-
-def shoot(page, name: str) -> None:
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
-
-
-def places(page, gesture: Gesture) -> list[tuple[float, float, float]]:
-    """Seconds and pixels."""
-    page.locator("#swipe-keys").scroll_into_view_if_needed()
-    box = page.locator("#swipe-keys").bounding_box()
-    x = box["x"] + gesture.x / LAYOUT.width * box["width"]
-    y = box["y"] + gesture.y / LAYOUT.height * box["height"]
-    return list(zip((gesture.t / 1000).tolist(), x.tolist(), y.tolist(), strict=True))
-
-
-def swipe(page, gesture: Gesture) -> list[str]:
-    """Replay a gesture with the mouse in its own time; the candidates that appear."""
-    path = places(page, gesture)
-    page.mouse.move(*path[0][1:])
-    page.mouse.down()
-    began = time.perf_counter()
-    for seconds, x, y in path[1:]:
-        time.sleep(max(0.0, seconds - (time.perf_counter() - began)))
-        page.mouse.move(x, y)
-    page.mouse.up()
-    page.wait_for_selector(".candidate")
-    return page.locator(".candidate .word").all_text_contents()
-
-
-def touch(page, gesture: Gesture) -> list[str]:
-    """The same with a finger."""
-    send = page.context.new_cdp_session(page).send
-    path = places(page, gesture)
-
-    def at(kind: str, *where: float) -> None:
-        points = [{"x": where[0], "y": where[1]}] if where else []
-        send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    at("touchStart", *path[0][1:])
-    began = time.perf_counter()
-    for seconds, x, y in path[1:]:
-        time.sleep(max(0.0, seconds - (time.perf_counter() - began)))
-        at("touchMove", x, y)
-    at("touchEnd")
-    page.wait_for_selector(".candidate")
-    return page.locator(".candidate .word").all_text_contents()
-
-
-def clear(word: str) -> Gesture:
-    return Generator(LAYOUT, noise=0.3).gesture(word, np.random.default_rng(0))
 
 
 # ---- Swipe
@@ -194,20 +103,6 @@ def test_without_a_pointer(page):
     assert page.text_content("#swipe-text").strip() == words[0]
 
 
-def test_everything_has_a_name(page):
-    """What a screen reader reads: no control without a name, one heading for each room."""
-    for room in ("swipe", "verify", "chains"):
-        enter(page, room)
-        nameless = page.evaluate(
-            """() => [...document.querySelectorAll("button, input, select, textarea, a")]
-              .filter((one) => one.offsetParent && !one.labels?.length
-                && !one.textContent.trim() && !one.ariaLabel && !one.title)
-              .map((one) => one.outerHTML)"""
-        )
-        assert nameless == []
-        assert page.locator("h1:visible").count() == 1
-
-
 # ---- Verify
 
 
@@ -240,15 +135,63 @@ def test_failing_program_shows_its_run(page):
 
 def test_own_program_and_its_error(browser, server):
     # Browsers log a refusal by themselves, because its status is one of error.
-    for page in _page(browser, server, "status of 422", viewport=DESK):
+    for page in opened(browser, server, "status of 422", viewport=DESK):
         enter(page, "verify")
         page.fill("#verify-source", "int x; // <b>1</b>\nint main( {\n}\n")
         page.click("#verify-start")
-        page.wait_for_selector("#verify-verdict .banner")
-        assert "line 2" in page.text_content("#verify-verdict .banner")
+        page.wait_for_selector("#verify-banner")
+        assert "line 2" in page.text_content("#verify-banner")
+        assert page.text_content("#verify-gutter .bad") == "2"
         assert "main" in page.text_content(".listing .row.failing")
         assert "<b>1</b>" in page.text_content(".listing")
         assert page.locator(".listing b").count() == 0
+
+
+def test_lines_are_numbered(page):
+    enter(page, "verify")
+    page.fill("#verify-source", "\n".join(f"// {line}" for line in range(1, 201)))
+    assert page.locator("#verify-gutter .numbers div").count() == 200
+    page.evaluate("document.getElementById('verify-source').scrollTop = 1e6")
+    page.wait_for_function(
+        """() => {
+          const last = document.querySelector("#verify-gutter .numbers").lastChild;
+          const area = document.getElementById("verify-source").getBoundingClientRect();
+          const { top, bottom } = last.getBoundingClientRect();
+          return area.top < top && bottom <= area.bottom;
+        }"""
+    )
+
+
+def test_options_are_what_the_server_takes(page):
+    enter(page, "verify")
+    page.click("summary")
+    assert page.get_attribute("#verify-seconds", "max") == "20"
+    assert "at most 20" in page.text_content("#verify-most")
+    for field, value, told in (
+        ("seconds", "60", "at most 20"),
+        ("seconds", "10", None),
+        ("seed", "-1", "whole number"),
+        ("seed", "1.5", "whole number"),
+    ):
+        page.evaluate("document.getElementById('verify-form').noValidate = true")
+        page.fill(f"#verify-{field}", value)
+        if told:
+            page.click("#verify-start")
+            assert told in page.text_content("#verify-banner")
+            assert page.is_enabled("#verify-start")
+
+
+def test_timeout_says_so(page):
+    from .test_hostile import ENDLESS
+
+    enter(page, "verify")
+    page.fill("#verify-source", ENDLESS)
+    page.click("summary")
+    page.fill("#verify-seconds", "1")
+    page.click("#verify-start")
+    page.wait_for_selector("#verify-banner.UNKNOWN", timeout=120_000)
+    assert "Not decided" in page.text_content("#verify-state")
+    assert "before a search" not in page.text_content("#room-verify")
 
 
 def test_cancel_is_at_once(page):
@@ -297,6 +240,23 @@ def test_sliders_change_the_picture(page):
     assert all(second[name] != third[name] for name in ("chains-laws", "chains-curves"))
 
 
+def test_facts_of_another_chain_do_not_stay(page):
+    enter(page, "chains")
+    page.wait_for_selector("#chains-facts dd")
+    page.wait_for_selector("#stages-facts dd")
+    page.get_by_label("from 1 to 1", exact=True).fill("0.7")
+    assert "sums to" in page.text_content("#chains-problem")
+    assert page.locator("#chains-facts dd").count() == 0
+    assert page.locator("#room-chains .picture svg, .laws svg, .curves svg").count() == 0
+    page.click("#chains-even")
+    page.wait_for_selector("#chains-facts dd")
+    for exits, told in (("1, two", "two"), ("1, 0", "0 is not a rate"), ("1", "two rates")):
+        page.fill("#stages-exits", exits)
+        page.click("#stages-form button")
+        assert told in page.text_content("#stages-problem")
+        assert page.locator("#stages-facts dd, #stages-picture svg").count() == 0
+
+
 def test_own_matrix_and_stages(page):
     enter(page, "chains")
     page.get_by_label("from 1 to 1", exact=True).fill("0.7")
@@ -311,9 +271,6 @@ def test_own_matrix_and_stages(page):
     page.wait_for_function(
         "() => document.getElementById('stages-facts').textContent.includes('a = ')"
     )
-    page.fill("#stages-exits", "1, two")
-    page.click("#stages-form button")
-    assert "two" in page.text_content("#stages-problem")
 
 
 # ---- phones, the dark, the API's page
@@ -343,7 +300,7 @@ def test_usable_at_phone_width(phone):
 
 
 def test_dark_and_reference(browser, server):
-    for page in _page(browser, server, viewport=DESK, color_scheme="dark"):
+    for page in opened(browser, server, viewport=DESK, color_scheme="dark"):
         enter(page, "chains")
         page.wait_for_selector("#stages-picture svg")
         shoot(page, "chains-dark")

@@ -35,7 +35,7 @@ export function post(path, body, signal) {
 // Only the newest request counts: an older one that is still on its way is given up.
 export function newest(path) {
   let controller = null;
-  return async (body) => {
+  const ask = async (body) => {
     controller?.abort();
     controller = new AbortController();
     const mine = controller;
@@ -47,4 +47,9 @@ export function newest(path) {
       throw error;
     }
   };
+  ask.drop = () => {
+    controller?.abort();
+    controller = null;
+  };
+  return ask;
 }

@@ -3,6 +3,7 @@
 import { newest } from "./api.js";
 import { bars, curves, graph, stages } from "./charts.js";
 import { $, h, number, problem, replace } from "./dom.js";
+import { Working } from "./working.js";
 
 const MOST_STATES = 6;
 const ask = newest("/api/chain");
@@ -42,6 +43,8 @@ const PRESETS = {
     restart: [0.4, 0.1, 0.4, 0.1],
   },
 };
+
+const SOON = 60; // milliseconds: an answer that is there by then needs no mark
 
 let matrix;
 let restart;
@@ -178,16 +181,42 @@ async function compute() {
   $("chains-epsilon-value").textContent = number(epsilon());
   const odd = oddRow();
   if (odd) {
+    ask.drop();
     problem($("chains-problem"), odd);
+    blank();
     return;
   }
   try {
-    const found = await ask({ matrix, restart, epsilon: Math.min(1, epsilon()) });
+    const found = await marked("chains-mark", ask({ matrix, restart, epsilon: Math.min(1, epsilon()) }));
     if (!found) return;
     problem($("chains-problem"), "");
     show(found);
   } catch (error) {
     problem($("chains-problem"), error.message);
+    blank();
+  }
+}
+
+// What was said of another chain is not said of this one.
+function blank() {
+  const none = () => h("p", { class: "hint" }, "Nothing to show: A and u are no chain and law yet.");
+  for (const name of ["graph", "laws", "curves"]) replace($(`chains-${name}`), none());
+  replace($("chains-facts"));
+}
+
+// A mark beside what is being computed, if it is not there at once.
+const marks = new Map();
+
+async function marked(name, asked) {
+  if (!marks.has(name)) marks.set(name, { working: new Working($(name), "chains"), newest: null });
+  const mark = marks.get(name);
+  mark.newest = asked;
+  const timer = setTimeout(() => mark.newest === asked && mark.working.start("Computing …"), SOON);
+  try {
+    return await asked;
+  } finally {
+    clearTimeout(timer);
+    if (mark.newest === asked) mark.working.stop();
   }
 }
 
@@ -221,11 +250,18 @@ async function certifyStages() {
   const exits = parts.map(Number);
   const odd = parts.find((_, index) => !Number.isFinite(exits[index]));
   if (odd !== undefined) {
-    problem($("stages-problem"), `“${odd}” is not a number; separate numbers by commas.`);
+    certify.drop();
+    noStages(`“${odd}” is not a number; separate numbers by commas.`);
+    return;
+  }
+  const bad = parts.find((_, index) => !(exits[index] > 0 && exits[index] <= 1));
+  if (bad !== undefined || parts.length < 2) {
+    certify.drop();
+    noStages(bad !== undefined ? `${bad} is not a rate: rates are above 0 and at most 1.` : "Give two rates or more, the restart stage first.");
     return;
   }
   try {
-    const found = await certify({ exits });
+    const found = await marked("stages-mark", certify({ exits }));
     if (!found) return;
     problem($("stages-problem"), "");
     replace($("stages-picture"), stages(exits, found.stage_law));
@@ -238,6 +274,12 @@ async function certifyStages() {
       ["the paper's corollary has", found.corollary_gap === null ? "nothing to say here" : `gap ≥ ${number(found.corollary_gap)}`],
     ]);
   } catch (error) {
-    problem($("stages-problem"), error.message);
+    noStages(error.message);
   }
+}
+
+function noStages(message) {
+  problem($("stages-problem"), message);
+  replace($("stages-picture"));
+  replace($("stages-facts"));
 }

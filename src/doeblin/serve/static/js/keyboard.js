@@ -1,13 +1,17 @@
 // The keyboard: a canvas that is drawn on, and the trace of a swipe in key units.
 
 const LONGEST = 4000; // points
+const FOOT = 0.9; // height of the space bar, in key heights
+const TAP = 0.5; // how far a finger moves in a tap, at most, in key widths
 
 export class Keyboard {
-  constructor(canvas, layout, { onSwipe, onStart }) {
+  constructor(canvas, layout, { onSwipe, onStart, onSpace }) {
     this.canvas = canvas;
     this.layout = layout;
     this.onSwipe = onSwipe;
     this.onStart = onStart;
+    this.onSpace = onSpace;
+    this.bottom = Math.max(...layout.keys.map((key) => key.y)) + 0.5;
     this.points = [];
     this.ghost = "";
     this.pointer = null;
@@ -25,7 +29,9 @@ export class Keyboard {
     const box = this.canvas.getBoundingClientRect();
     if (!box.width) return;
     this.width = box.width;
-    this.height = (box.width * this.layout.height * this.layout.aspect) / this.layout.width;
+    this.unit = box.width / this.layout.width; // a key's width and, below, its height in pixels
+    this.tall = this.unit * this.layout.aspect;
+    this.height = (this.bottom + FOOT) * this.tall;
     const scale = devicePixelRatio || 1;
     this.canvas.style.height = `${this.height}px`;
     this.canvas.width = Math.round(this.width * scale);
@@ -46,6 +52,8 @@ export class Keyboard {
     } catch {
       // A pointer that is gone already cannot be captured; its trace ends with what came.
     }
+    // Where the keyboard is now is where the whole trace belongs, whatever moves meanwhile.
+    this.box = this.canvas.getBoundingClientRect();
     this.points = [];
     this.ghost = "";
     this.onStart();
@@ -62,7 +70,10 @@ export class Keyboard {
     if (event.pointerId !== this.pointer) return;
     this.take([event]);
     this.pointer = null;
-    this.onSwipe(this.trace());
+    if (this.isSpace()) {
+      this.clear();
+      this.onSpace();
+    } else this.onSwipe(this.trace());
   }
 
   drop() {
@@ -71,14 +82,20 @@ export class Keyboard {
     this.draw();
   }
 
+  // A tap on the space bar, and no swipe that begins or ends there.
+  isSpace() {
+    const [{ x, y }] = this.points;
+    const far = Math.max(...this.points.map((point) => Math.hypot(point.x - x, point.y - y)));
+    return y > this.bottom && far < TAP;
+  }
+
   take(events) {
-    const box = this.canvas.getBoundingClientRect();
     for (const event of events) {
       if (this.points.length >= LONGEST) break;
       const last = this.points.at(-1);
       this.points.push({
-        x: ((event.clientX - box.left) / box.width) * this.layout.width,
-        y: ((event.clientY - box.top) / box.height) * this.layout.height,
+        x: (event.clientX - this.box.left) / this.unit,
+        y: (event.clientY - this.box.top) / this.tall,
         t: Math.max(event.timeStamp, last?.t ?? 0),
       });
     }
@@ -141,8 +158,7 @@ export class Keyboard {
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const c = this.context;
     c.clearRect(0, 0, this.width, this.height);
-    const w = this.width / this.layout.width;
-    const tall = this.height / this.layout.height;
+    const [w, tall] = [this.unit, this.tall];
     const gap = Math.max(2, 0.05 * w);
     c.textAlign = "center";
     c.textBaseline = "middle";
@@ -157,20 +173,23 @@ export class Keyboard {
       c.fill();
       c.stroke();
     }
-    this.foot(c, colour, w, tall);
+    this.foot(c, colour, w, tall, gap);
     this.path(c, colour, w, tall);
     c.fillStyle = colour("ink"); // on top, so that no trace hides a letter
     for (const key of this.layout.keys) c.fillText(key.letter, key.x * w, key.y * tall);
+    c.fillStyle = colour("soft");
+    c.font = `${Math.round(0.3 * w)}px system-ui, "Noto Sans", "DejaVu Sans", sans-serif`;
+    c.fillText("space", this.width / 2, (this.bottom + FOOT / 2) * tall);
   }
 
-  foot(c, colour, w, tall) {
-    const top = Math.max(...this.layout.keys.map((key) => key.y)) + 0.5;
-    const room = (this.layout.height - top) * tall;
-    if (room < 8) return;
-    c.fillStyle = colour("line");
+  foot(c, colour, w, tall, gap) {
+    const [left, wide] = [1.5 * w, (this.layout.width - 3) * w];
+    c.fillStyle = colour("well");
+    c.strokeStyle = colour("line");
     c.beginPath();
-    c.roundRect(0.3 * this.width, top * tall + 0.3 * room, 0.4 * this.width, 0.3 * room, 0.15 * room);
+    c.roundRect(left + gap, this.bottom * tall + gap, wide - 2 * gap, FOOT * tall - 2 * gap, 0.16 * w);
     c.fill();
+    c.stroke();
   }
 
   path(c, colour, w, tall) {

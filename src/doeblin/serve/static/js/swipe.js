@@ -4,12 +4,14 @@ import { get, newest } from "./api.js";
 import { $, h, percent, problem, replace } from "./dom.js";
 import { Keyboard } from "./keyboard.js";
 import { Tours } from "./tours.js";
+import { Working, pending } from "./working.js";
 
 const decode = newest("/api/decode");
 const SHOWN = 4;
 
 let keyboard;
 let tours;
+let working;
 let words = []; // accepted
 let guesses = [];
 let chosen = -1; // which guess stands in the text, not yet accepted
@@ -18,7 +20,9 @@ export async function start() {
   keyboard = new Keyboard($("swipe-keys"), await get("/api/keyboard"), {
     onStart: accept,
     onSwipe: ask,
+    onSpace: () => say("space"), // the word was taken as the finger came down
   });
+  working = new Working($("swipe-mark"), "decode");
   tours = new Tours();
   $("swipe-back").addEventListener("click", back);
   $("swipe-clear").addEventListener("click", clear);
@@ -37,8 +41,21 @@ export async function start() {
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^[1-4]$/.test(event.key)) pick(Number(event.key) - 1);
     else if (event.key === "Backspace") back();
+    else if (event.key === " " && !event.target.closest?.("button, a")) {
+      event.preventDefault();
+      accept();
+    }
   });
   show();
+  if (await pending("decode")) greet();
+}
+
+// Until the decoder is ready, say so; who swipes meanwhile gets an answer when it is.
+async function greet() {
+  const text = "You can swipe already; the answer comes as soon as it can …";
+  working.start(text);
+  while (working.text === text && (await pending("decode"))) await new Promise((wake) => setTimeout(wake, 500));
+  if (working.text === text) working.stop();
 }
 
 // ---- asking
@@ -46,9 +63,11 @@ export async function start() {
 async function ask(points) {
   problem($("swipe-problem"), "");
   tours.forget();
+  working.start("Reading the swipe …");
   try {
     const found = await decode({ points, k: SHOWN });
     if (!found) return;
+    working.stop();
     guesses = found.candidates;
     chosen = guesses.length ? 0 : -1;
     tours.offer(points);
@@ -61,6 +80,7 @@ async function ask(points) {
   } catch (error) {
     guesses = [];
     chosen = -1;
+    working.stop();
     problem($("swipe-problem"), error.message);
   }
   show();
@@ -70,8 +90,9 @@ function typed() {
   const field = $("swipe-typed");
   const letters = field.value.toLowerCase().replace(/\s/g, "");
   const odd = [...letters].find((letter) => !keyboard.layout.keys.some((key) => key.letter === letter));
+  problem($("swipe-typed-problem"), "");
   if (!letters || odd) {
-    problem($("swipe-problem"), odd ? `There is no key “${odd}”; letters a to z only.` : "Type some letters first.");
+    problem($("swipe-typed-problem"), odd ? `There is no key “${odd}”; letters a to z only.` : "Type some letters first.");
     return;
   }
   accept();
@@ -82,6 +103,7 @@ function typed() {
 // ---- the text
 
 function accept() {
+  problem($("swipe-problem"), "");
   if (chosen >= 0) words.push(guesses[chosen].word);
   guesses = [];
   chosen = -1;
@@ -97,6 +119,9 @@ function pick(index) {
 }
 
 function back() {
+  decode.drop();
+  working.stop();
+  problem($("swipe-problem"), "");
   const gone = chosen >= 0 ? guesses[chosen].word : words.pop();
   guesses = [];
   chosen = -1;
@@ -118,6 +143,7 @@ function show() {
   if (!parts.length) parts.push(h("span", { class: "empty" }, "Your text will appear here."));
   else parts.push(h("span", { class: "caret", "aria-hidden": "true" }));
   replace(text, parts);
+  text.scrollTop = text.scrollHeight; // its height is fixed, so that the keyboard never moves
   // Buttons stay in place when only the choice changes, so that focus is not lost.
   const holder = $("swipe-candidates");
   const shown = guesses.map((guess) => guess.word).join(" ");
@@ -134,17 +160,19 @@ function show() {
 function button(guess, index) {
   const share = h("span", { class: "share" });
   share.style.width = `${100 * guess.probability}%`;
+  const word = h("span", { class: "word" }, guess.word);
+  word.style.setProperty("--letters", String(guess.word.length));
   return h(
     "button",
     {
       type: "button",
       class: "candidate",
-      "aria-label": `${guess.word}, ${percent(guess.probability)}`,
       onclick: () => pick(index),
       onpointerenter: () => keyboard.show(guess.word),
       onfocus: () => keyboard.show(guess.word),
     },
-    h("span", { class: "word" }, guess.word),
+    word,
+    " ",
     h("span", { class: "percent" }, percent(guess.probability)),
     h("span", { class: "number", "aria-hidden": "true" }, String(index + 1)),
     share,

@@ -30,6 +30,7 @@ export class Tours {
   async play() {
     const points = this.points;
     $("chain-play").disabled = true;
+    $("chain-play").textContent = "Drawing …";
     let found;
     try {
       found = await post("/api/tours", { points, steps: STEPS, seed: this.seed++ });
@@ -38,6 +39,7 @@ export class Tours {
       return;
     } finally {
       $("chain-play").disabled = this.points === null;
+      $("chain-play").textContent = this.found ? "Show another run" : "Show me the chain";
     }
     if (points !== this.points) return;
     this.found = found;

@@ -14,20 +14,25 @@ const FILES = {
   test: "C program that fails",
 };
 
+// The verdict in a line, where it is seen without looking for it.
+export function announce(banner, result) {
+  banner.className = `banner ${result.verdict}`;
+  banner.hidden = false;
+  replace(
+    banner,
+    h("strong", {}, result.refused ? "NOT ACCEPTED" : result.verdict),
+    h("span", {}, result.reason || MEANING[result.verdict]),
+  );
+  banner.scrollIntoView({ block: "nearest" });
+}
+
 export function verdict(card, result, program) {
   card.className = `card verdict ${result.verdict}`;
   card.hidden = false;
-  const refused = result.refused === true;
   const steps = (result.trace ?? []).map(parse);
   replace(
     card,
-    h(
-      "div",
-      { class: "banner", role: "status" },
-      h("strong", {}, refused ? "NOT ACCEPTED" : result.verdict),
-      h("span", {}, result.reason || MEANING[result.verdict]),
-    ),
-    refused ? [] : h("p", { class: "hint" }, summary(result)),
+    result.refused ? [] : h("p", { class: "hint" }, summary(result)),
     result.inputs?.length ? [h("h2", {}, "With these inputs"), inputs(result.inputs)] : [],
     h("h2", {}, result.invariants?.length ? "The program with its invariants" : "The program"),
     listing(program, result, steps),

@@ -2,13 +2,18 @@
 
 import { get, post, remove } from "./api.js";
 import { $, h, number, replace } from "./dom.js";
-import { verdict } from "./verdict.js";
+import { Editor } from "./editor.js";
+import { announce, verdict } from "./verdict.js";
+import { Working } from "./working.js";
 
 const LANGUAGES = { sl: "sygus", smt2: "horn" };
 const MOST_TRIES = 8;
 
 let running = null; // { id, program, stream, began, ticker }
 let file = "program.c";
+let editor;
+let working;
+let limits;
 
 export async function start() {
   $("verify-form").addEventListener("submit", (event) => {
@@ -20,6 +25,13 @@ export async function start() {
   $("verify-source").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) prove();
   });
+  editor = new Editor($("verify-source"), $("verify-gutter"));
+  working = new Working($("verify-state"), "verify");
+  limits = await get("/api/limits");
+  const most = limits.verify_seconds;
+  $("verify-most").textContent = `(at most ${most})`;
+  $("verify-seconds").max = String(most);
+  $("verify-seconds").value = String(Math.min(10, most));
   const { examples } = await get("/api/examples");
   const select = $("verify-example");
   replace(
@@ -30,7 +42,7 @@ export async function start() {
   const choose = () => {
     const found = examples.find(({ name }) => name === select.value);
     if (!found) return;
-    $("verify-source").value = found.program;
+    editor.text = found.program;
     file = `${found.name}.c`;
   };
   select.addEventListener("change", choose);
@@ -45,11 +57,11 @@ export async function start() {
 async function open(event) {
   const [chosen] = event.target.files;
   if (!chosen) return;
-  if (chosen.size > 64 * 1024) {
-    state(`${chosen.name} is larger than 64 KiB.`);
+  if (chosen.size > limits.program_characters) {
+    state(`${chosen.name} is larger than ${limits.program_characters / 1024} KiB.`);
     return;
   }
-  $("verify-source").value = await chosen.text();
+  editor.text = await chosen.text();
   $("verify-example").value = "";
   const name = chosen.name.replace(/[^A-Za-z0-9_.-]/g, "_").replace(/^[.-]+/, "");
   file = name.slice(-100) || "program.c";
@@ -60,13 +72,21 @@ async function open(event) {
 
 async function prove() {
   if (running) return;
+  const odd = oddOption();
+  if (odd) {
+    refused(odd, editor.text, null);
+    state("The search was not started.");
+    return;
+  }
   $("verify-verdict").hidden = true;
+  $("verify-banner").hidden = true;
+  editor.complain(null);
   replace($("verify-candidates"));
   counts(null);
-  const program = $("verify-source").value;
+  const program = editor.text;
   const hints = $("verify-hints").value.split("\n").map((line) => line.trim()).filter(Boolean);
   busy(true);
-  state("Starting …", true);
+  working.start("Starting …");
   try {
     const job = await post("/api/verify", {
       program,
@@ -76,17 +96,35 @@ async function prove() {
       method: $("verify-method").value,
       ints: $("verify-ints").value,
       timeout: Number($("verify-seconds").value),
-      seed: Math.trunc(Number($("verify-seed").value)),
+      seed: Number($("verify-seed").value),
     });
     running = { id: job.id, program };
-    state("Waiting for a free worker …", true);
+    working.start("Waiting for a free worker …");
     follow(job.id);
   } catch (error) {
     busy(false);
     state("The program was not accepted.");
-    const where = error.line ? `line ${error.line}, column ${error.column}: ` : "";
-    refused(`${where}${error.message}`, program, error.line);
+    refused(error.message, program, error);
   }
+}
+
+function oddOption() {
+  const seconds = Number($("verify-seconds").value);
+  if (!(seconds > 0 && seconds <= limits.verify_seconds)) {
+    return `Seconds must be more than 0 and at most ${limits.verify_seconds}, the limit of this server.`;
+  }
+  const seed = $("verify-seed").value;
+  if (!/^\d{1,9}$/.test(seed)) return "Seed must be a whole number from 0 to 999999999.";
+  if (!editor.text.trim()) return "There is no program; paste one, open a file or choose an example.";
+  if (editor.text.length > limits.program_characters) {
+    return `The program has ${editor.text.length} characters; at most ${limits.program_characters} are taken.`;
+  }
+  return "";
+}
+
+function summary({ verdict, seconds, rounds }) {
+  if (verdict === "UNKNOWN") return `Not decided after ${seconds.toFixed(2)} s.`;
+  return `Done in ${seconds.toFixed(2)} s${rounds ? "" : ", before a search was needed"}.`;
 }
 
 function follow(id) {
@@ -96,7 +134,7 @@ function follow(id) {
   on("started", watch);
   on("preparing", () => {
     clearInterval(running.ticker);
-    state("Getting the chain ready; the first time, it is compiled …", true);
+    working.start("Getting the chain ready; the first time, it is compiled …");
   });
   on("prepared", watch);
   on("lemmas", ({ text }) => attempt("lemma", [], text));
@@ -109,12 +147,13 @@ function follow(id) {
     const { program } = running;
     end();
     if (job.state === "done") {
-      state(`Done in ${job.result.seconds.toFixed(2)} s${job.result.rounds ? "" : ", before a search was needed"}.`);
+      state(summary(job.result));
+      announce($("verify-banner"), job.result);
       verdict($("verify-verdict"), job.result, program);
     } else if (job.state === "cancelled") state("Cancelled.");
     else {
       state(job.state === "refused" ? "The program was not accepted." : "It did not finish.");
-      refused(job.error.message, program, job.error.line);
+      refused(job.error.message, program, job.error);
     }
   });
   stream.addEventListener("error", () => {
@@ -147,21 +186,20 @@ function busy(yes) {
   $("verify-cancel").disabled = !yes;
 }
 
-function state(text, isRunning = false) {
-  const line = $("verify-state");
-  line.textContent = text;
-  line.classList.toggle("running", isRunning);
+function state(text) {
+  working.stop(text);
 }
 
 function watch() {
   clearInterval(running.ticker);
+  working.stop();
   running.began = performance.now();
   running.ticker = setInterval(tick, 100);
   tick();
 }
 
 function tick() {
-  state(`Searching, ${((performance.now() - running.began) / 1000).toFixed(1)} s`, true);
+  working.show(`Searching, ${((performance.now() - running.began) / 1000).toFixed(1)} s`);
 }
 
 function counts(news) {
@@ -199,6 +237,11 @@ function attempt(kind, candidate, title) {
   while (list.children.length > MOST_TRIES) list.lastChild.remove();
 }
 
-function refused(message, program, line) {
-  verdict($("verify-verdict"), { verdict: "UNKNOWN", refused: true, reason: message, line }, program);
+function refused(message, program, place) {
+  const { line, column } = place ?? {};
+  const where = line ? `line ${line}, column ${column}: ` : "";
+  const result = { verdict: "UNKNOWN", refused: true, reason: `${where}${message}`, line };
+  editor.complain(line);
+  announce($("verify-banner"), result);
+  verdict($("verify-verdict"), result, program);
 }
