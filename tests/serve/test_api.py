@@ -330,3 +330,12 @@ def test_other_sites_are_not_answered(client, headers, status):
 def test_own_origin_is_answered(client, server):
     answer = client.post("/api/certify", json={"epsilon": 0.5}, headers={"Origin": server.address})
     assert answer.status_code == 200
+
+
+def test_verdict_says_what_it_assumes(client):
+    """A sum that may overflow: proved by C's integers under an assumption that is told."""
+    program = "int main(void) { int x = unknown(); if (x > 0) { int y = x + 1; assert(y > x); } }"
+    told = prove(client, program)[1]["result"]
+    assert (told["verdict"], told["assumptions"]) == ("SAFE", ["no signed overflow"])
+    assert prove(client, program, ints="overflow")[1]["result"]["verdict"] == "UNSAFE"
+    assert prove(client, program, ints="math")[1]["result"]["assumptions"] == []

@@ -112,6 +112,7 @@ def test_program_is_proved_by_clicking(page):
     page.click("#verify-start")
     page.wait_for_selector("#verify-candidates li", timeout=120_000)
     page.wait_for_selector("#verify-verdict.SAFE", timeout=120_000)
+    assert "No run" in page.text_content("#verify-banner")
     assert "invariant" in page.text_content(".listing .row.invariant")
     after = page.locator(".listing .row.invariant + .row .code").text_content()
     assert after.strip().startswith("while")

@@ -142,6 +142,8 @@ class Verdict(BaseModel):
     seed: int
     ints: str
     ints_meaning: str
+    assumptions: list[str] = Field(default=[], description="What SAFE takes for granted.")
+    remark: str = Field("", description="Something else that was found out.")
     search_seconds: float
     search_steps: int
     queries: int

@@ -3,9 +3,9 @@
 import { h, replace } from "./dom.js";
 
 const MEANING = {
-  SAFE: "No run of this program violates an assertion.",
-  UNSAFE: "There is a run that fails.",
-  UNKNOWN: "Neither a proof nor a failure was found.",
+  SAFE: "No run of this program violates an assertion",
+  UNSAFE: "There is a run that fails",
+  UNKNOWN: "Neither a proof nor a failure was found",
 };
 const FILES = {
   acsl: "Annotated C (ACSL)",
@@ -21,10 +21,18 @@ export function announce(banner, result) {
   replace(
     banner,
     h("strong", {}, result.refused ? "NOT ACCEPTED" : result.verdict),
-    h("span", {}, result.reason || MEANING[result.verdict]),
+    h("span", {}, result.reason || meaning(result)),
+    result.remark ? h("span", { class: "hint" }, sentence(result.remark)) : [],
   );
   banner.scrollIntoView({ block: "nearest" });
 }
+
+function meaning({ verdict, assumptions = [] }) {
+  const known = assumptions.length ? `, assuming ${assumptions.join(" and ")}` : "";
+  return `${MEANING[verdict]}${known}.`;
+}
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 export function verdict(card, result, program) {
   card.className = `card verdict ${result.verdict}`;
@@ -48,11 +56,9 @@ function summary(result) {
     UNSAFE: " The run was replayed.",
     UNKNOWN: "",
   }[result.verdict];
-  const assuming = result.assumptions.length ? ` Assuming ${result.assumptions.join(" and ")}.` : "";
-  const remark = result.remark ? ` Remark: ${result.remark}.` : "";
   return (
     `${result.seconds.toFixed(2)} s, rounds: ${result.rounds}, questions to the solver: ${result.queries}${by}. ` +
-    `Integers: ${result.ints_meaning}.${assuming}${remark}${checked}`
+    `Integers: ${result.ints_meaning}.${checked}`
   );
 }
 
