@@ -13,14 +13,14 @@ from ._program import Program
 from .c._emitter import Slot, Unsupported
 from .c._expressions import Expressions
 from .c._types import LLONG
-from .flow import System
+from .flow import Cut, System
 from .learner import dnf_of
 from .proof import Dnf
 
 
 def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[list[Dnf]]:
     """For each cut point of a system the hints that speak of its variables only."""
-    found: list[list[Dnf]] = [[] for _ in system.cuts]
+    found = [_suggested(program, cut) for cut in system.cuts]
     for hint in hints:
         used = False
         tree = _parse(hint)
@@ -47,6 +47,18 @@ def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[
                 f"the hint '{hint}' fits no loop of {program.file}; variables there: "
                 f"{', '.join(known) or 'none'}"
             )
+    return found
+
+
+def _suggested(program: Program, cut: Cut) -> list[Dnf]:
+    """What the program's own annotations say of a loop, as far as it is of use."""
+    loop = program.graph.loops.get(cut.block) if program.graph is not None else None
+    found = []
+    for hint in loop.hints if loop is not None else ():
+        for part in hint.args if hint.op == "and" else (hint,):
+            dnf = dnf_of(part, cut.variables, most=32)
+            if dnf is not None:
+                found.append(dnf)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ..._errors import InputError
-from ..terms import ZERO, compare, ite, neg, truth, var
+from ..terms import ZERO, Term, compare, ite, neg, truth, var
 from ._emitter import Slot, Value
 from ._expressions import Expressions
 from ._library import (
@@ -68,7 +68,8 @@ class Calls(Expressions):
         if name in ASSUMPTIONS:
             if len(arguments) != 1:
                 raise InputError(f"'{name}' takes one condition", place=place)
-            self.assume(self.truth_of(arguments[0]), place)
+            narrowed = self._narrowed(name, arguments[0])
+            self.assume(self.truth_of(arguments[0]) if narrowed is None else narrowed, place)
             return None
         if name in ENDINGS or name == VIOLATION or name in self.noreturn:
             for argument in arguments:
@@ -175,10 +176,33 @@ class Calls(Expressions):
         if not arguments:
             raise InputError(f"'{name}' needs a condition", place=self.place(node))
         bad, good = self.graph.block(), self.graph.block()
-        self.condition(arguments[0], good, bad)
+        narrowed = self._narrowed(name, arguments[0])
+        if narrowed is None:
+            self.condition(arguments[0], good, bad)
+        else:
+            self.branch(narrowed, good, bad, self.place(node))
         self.start(bad)
         self.fail("assertion", self.place(node))
         self.start(good)
+
+    def _narrowed(self, name: str, argument: Any) -> Term | None:
+        """The truth of a condition that the call converts, as to an `int`; None where that changes
+        nothing."""
+        declared = self.prototypes.get(name)
+        kind: CType | Opaque = INT
+        if declared is not None:
+            if declared.args is None:
+                return None
+            kind = self.in_global_scope(declared.args.params[0])
+        elif not name.startswith("__VERIFIER_"):
+            return None
+        if isinstance(kind, Opaque) or self._fits(argument, kind):
+            return None
+        return self.convert(self.rvalue(argument), kind).truth()
+
+    def _fits(self, argument: Any, kind: CType) -> bool:
+        own = self.kind_of(argument)
+        return isinstance(own, CType) and kind.holds(own)
 
     def _input(
         self, call: str, kind: CType, node: Any, within: tuple[int, int] | None = None

@@ -150,7 +150,7 @@ class Order(Static):
         if isinstance(node, c_ast.ID):
             if (key := self._key(node.name, inner)) is not None:
                 found.reads.add(key)
-        elif isinstance(node, c_ast.TypeOf | c_ast.FuncDecl) or (
+        elif isinstance(node, c_ast.FuncDecl) or (
             isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
         ):
             pass

@@ -16,6 +16,7 @@ from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._preprocess import Preprocessor
 from ._statements import Statements
+from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
 
@@ -31,11 +32,13 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
         tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
         lowering = Statements(places, file, wraps=wraps)
         lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
+        lowering.annotations = preprocessor.annotations
         lowering.headers = bool(preprocessor.known or preprocessor.missing)
         lowering.graph.remarks.missing = dict(preprocessor.missing)
         return _lower(lowering, tree, file)
     except ParseError as error:
-        raise _located(str(error), _next_line(parser), places, end) from None
+        found = _located(str(error), _next_line(parser), places, end)
+        raise _misplaced(cleaned.tokens, found.place) or found from None
     except RecursionError:
         raise Unsupported("nesting this deep", Place(file)) from None
 
@@ -55,6 +58,18 @@ def _located(message: str, line: int | None, places: list[Place], end: Place) ->
     return InputError(f"C syntax error{joint}{message}", place=place)
 
 
+def _misplaced(tokens: list[Token], place: Place | None) -> Unsupported | None:
+    """Would the text be C without its annotations? Then one stands where none can."""
+    kept = [token for token in tokens if token.kind != "annotation"]
+    if len(kept) == len(tokens):
+        return None
+    try:
+        CParser().parse("\n".join(token.text for token in kept))
+    except ParseError:
+        return None
+    return Unsupported("an annotation within an expression or declaration", place or Place(""))
+
+
 def _next_line(parser: CParser) -> int | None:
     """Where the parser stopped: some of its messages do not say. Nothing at the end of the text."""
     tokens = getattr(parser, "_tokens", None)
@@ -63,8 +78,11 @@ def _next_line(parser: CParser) -> int | None:
 
 
 def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
-    for item in tree.ext:
-        if isinstance(item, c_ast.FuncDef):
+    for number, item in enumerate(tree.ext):
+        if isinstance(item, c_ast.Pragma):
+            later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
+            lowering.file_scope(item, next(later, None))
+        elif isinstance(item, c_ast.FuncDef):
             lowering.functions[item.decl.name] = item
             lowering.prototypes[item.decl.name] = item.decl.type
         else:
@@ -86,6 +104,7 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
         frame[parameter.name] = Slot(kind, name)
     lowering.body(entry, frame, None)
     lowering.stop()
+    lowering.note_unused()
     lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)
     return lowering.graph

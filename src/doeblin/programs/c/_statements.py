@@ -9,9 +9,15 @@ from pycparser import c_ast
 from ..._errors import InputError
 from ..flow import Assign, Jump, Loop
 from ..terms import ZERO, compare, const, truth, var
-from ._calls import ASSERTIONS, FAILURES, Calls
+from ._contracts import Contracts
 from ._emitter import Slot, Value
+from ._library import ASSERTIONS, FAILURES
 from ._types import CType, Opaque, promote
+
+# What may stand between the annotations of a loop and the loop.
+_BEFORE_LOOPS = (
+    c_ast.Pragma, c_ast.While, c_ast.DoWhile, c_ast.For, c_ast.Label, c_ast.Decl, c_ast.DeclList,
+)  # fmt: skip
 
 
 class _Frame:
@@ -28,7 +34,7 @@ class _Frame:
         self.continues: list[int] = []
 
 
-class Statements(Calls):
+class Statements(Contracts):
     """Everything that does something."""
 
     def __init__(self, *args: Any, **options: Any):
@@ -60,7 +66,9 @@ class Statements(Calls):
         self.asserting += name in ASSERTIONS
         opaque = isinstance(kind, Opaque) and kind.name != "void"
         self.frames.append(_Frame(after, result, opaque))
+        old = self.enter(name, node)
         self.statement(definition.body)
+        self.end_of_loop_clauses()
         if result is not None:
             # Falling off the end leaves the result arbitrary.
             self.havoc(*result, self.place(definition), origin="hidden")
@@ -70,12 +78,14 @@ class Statements(Calls):
         if blamed and node is not None:
             self.blame.pop()
         self.stack.pop()
-        self.scopes, self.function = outer
         self.start(after)
+        value = Value(var(result[0]), result[1]) if result else None
+        self.leave(name, value, old)
+        self.scopes, self.function = outer
         if name in self.noreturn:
             said = f"undefined behaviour: '{name}', which is declared not to return, returns"
             self.require(truth(False), said, self.place(node or definition))
-        return Value(var(result[0]), result[1]) if result else None
+        return value
 
     def _land(self, frame: _Frame) -> None:
         """Check the jumps of a function; a variable whose declaration one skips has any value."""
@@ -107,6 +117,8 @@ class Statements(Calls):
     def statement(self, node: Any) -> None:
         if node is None:
             return
+        if not isinstance(node, _BEFORE_LOOPS):
+            self.end_of_loop_clauses()
         method = getattr(self, f"_{type(node).__name__.lower()}_statement", None)
         if method is not None:
             method(node)
@@ -120,9 +132,6 @@ class Statements(Calls):
         self.scopes.pop()
 
     def _emptystatement_statement(self, node: Any) -> None:
-        pass
-
-    def _pragma_statement(self, node: Any) -> None:
         pass
 
     def _if_statement(self, node: Any) -> None:
@@ -146,7 +155,8 @@ class Statements(Calls):
             inner = self.place(body.block_items[0]) if body.block_items else None
         elif body is not None:
             inner = self.place(body)
-        self.graph.loops[head] = Loop(keyword, self.place(node), self.function, scope, inner)
+        hints = self.loop_hints()
+        self.graph.loops[head] = Loop(keyword, self.place(node), self.function, scope, inner, hints)
 
     def _while_statement(self, node: Any) -> None:
         head, body, after = (self.graph.block() for _ in range(3))

@@ -75,9 +75,6 @@ class Static(Emitter):
             for member in node.decls or ():
                 self._inner_types(member)
             return Opaque("struct", "structures")
-        if isinstance(node, c_ast.TypeOf):
-            inner = node.expr
-            return self.type(inner) if isinstance(inner, c_ast.Typename) else self.kind_of(inner)
         raise self.unsupported("this type", node)
 
     def _inner_types(self, node: Any) -> None:

@@ -10,7 +10,7 @@ from ..._errors import InputError, Place
 
 _TOKEN = re.compile(
     r"""(?P<annotation>//@[^\n]*|/\*@.*?\*/)
-      | (?P<space>(?:[ \t\f\v\r]|//[^\n]*|/\*(?!@).*?\*/)+)
+      | (?P<space>(?:[ \t\f\v\r]|//(?!@)[^\n]*|/\*(?!@).*?\*/)+)
       | (?P<newline>\n)
       | (?P<text>(?:L|u8|u|U)?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'))
       | (?P<name>[A-Za-z_$][A-Za-z0-9_$]*)

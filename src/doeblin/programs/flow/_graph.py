@@ -106,6 +106,7 @@ class Loop:
     function: str
     scope: dict[str, str]
     body: Place | None = None
+    hints: tuple[Term, ...] = ()  # invariants that the program itself suggests
 
 
 @dataclass(slots=True)
