@@ -31,6 +31,13 @@ class InputError(ValueError):
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
+class OutputError(OSError):
+    """Output that could not be written; the command line exits with status 74."""
+
+    def __init__(self, path: object, reason: str):
+        super().__init__(f"cannot write '{path}': {reason}")
+
+
 class UnsupportedError(TypeError):
     """An operation that mathematics (or the user's parts) does not give; says why."""
 

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from .._errors import InputError
+from .._files import read_text
 from . import _console
+from ._status import Status
 from ._verify import progress
 
 
@@ -42,7 +44,7 @@ def verify(
     """Verify all programs of the folder SUITE, one process at a time, and compare.
 
     Prints for every tool how many programs it decided, how many verdicts differ from the expected
-    ones, and the median seconds. Exit status 1 if one of our verdicts differs.
+    ones, and the median seconds. Exit status 4 if one of our verdicts differs.
 
     \b
     Examples:
@@ -82,8 +84,8 @@ def verify(
         _table(suite, len(paths), rows)
         for file, (verdict, _) in sorted(ours.items()):
             if verdict in ("safe", "unsafe") and wanted.get(file) not in (None, verdict):
-                click.echo(f"  {file}: {verdict}, expected {wanted[file]}")
-    return 1 if rows[0]["differs"] else 0
+                _console.echo(f"  {file}: {verdict}, expected {wanted[file]}")
+    return Status.DIFFERS if rows[0]["differs"] else Status.DONE
 
 
 def _expected(suite: Path, given: Path | None) -> dict[str, str]:
@@ -92,10 +94,7 @@ def _expected(suite: Path, given: Path | None) -> dict[str, str]:
     path = given or next((p for p in near if p.is_file()), None)
     if path is None:
         return {}
-    try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
-    except OSError as error:
-        raise InputError(f"cannot read '{path}': {error.strerror}") from None
+    rows = list(csv.reader(read_text(path).splitlines(), delimiter="\t"))
     name = suite.resolve().name
     return {
         row[1]: row[2]
@@ -120,12 +119,12 @@ def _row(
 
 
 def _table(suite: Path, count: int, rows: list[dict[str, Any]]) -> None:
-    click.echo(f"{suite}: {count} programs")
-    click.echo(
+    _console.echo(f"{suite}: {count} programs")
+    _console.echo(
         f"{'tool':<24}{'safe':>6}{'unsafe':>8}{'undecided':>11}{'differs':>9}{'median s':>10}"
     )
     for row in rows:
-        click.echo(
+        _console.echo(
             f"{row['tool']:<24}{row['safe']:>6}{row['unsafe']:>8}{row['undecided']:>11}"
             f"{row['differs']:>9}{row['median_seconds']:>10.3f}"
         )

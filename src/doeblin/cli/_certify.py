@@ -98,7 +98,7 @@ def _show(certificate: Certificate, mixing: dict[str, float]) -> None:
     if certificate.corollary_gap is not None:
         rows["the paper's corollary has"] = f"gap ≥ {certificate.corollary_gap:.4g}"
     for label, value in rows.items():
-        click.echo(f"{label:<28}{value}")
+        _console.echo(f"{label:<28}{value}")
 
 
 def _json_rows(text: str) -> list[list[float]]:

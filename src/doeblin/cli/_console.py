@@ -1,8 +1,7 @@
-"""What the commands share: common options, JSON for programs, lists of numbers."""
+"""What the commands share: output, common options, JSON for programs, lists of numbers."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 import click
 
-from .._errors import InputError
+from .._errors import InputError, OutputError
+from .._text import json_text, visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 seed_option = click.option(
@@ -26,16 +26,54 @@ def out_option(folder: str, what: str) -> Callable[[Any], Any]:
     """`--out`: the folder that `what` goes to."""
     return click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
+        callback=_made,
         default=Path(folder),
         show_default=True,
         help=f"Folder for {what}.",
     )
 
 
+def _made(_: click.Context, __: click.Parameter, folder: Path) -> Path:
+    """The folder, which is there from the start: a failure to make it must not cost an hour."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OutputError(folder, reason) from None
+    return folder
+
+
+def echo(
+    text: object = "", *, lead: str = "", colour: str | None = None, err: bool = False
+) -> None:
+    """Print one line, `lead` in colour. Whatever it quotes cannot do anything to a terminal.
+
+    All output goes through here. Raises OutputError where it cannot be written, and
+    BrokenPipeError when nobody reads it any more; what is said to standard error may get lost.
+    """
+    line = visible(str(text))
+    if lead:
+        line = f"{click.style(visible(lead), fg=colour, bold=True)} {line}"
+    try:
+        click.echo(line, err=err)
+    except BrokenPipeError:
+        if not err:
+            raise
+    except OSError as error:
+        if not err:
+            raise OutputError("standard output", error.strerror or str(error)) from None
+
+
+def echo_lines(text: str, *, err: bool = False) -> None:
+    """Print a text of our own that has several lines."""
+    for line in text.splitlines():
+        echo(line, err=err)
+
+
 def print_json(value: Any) -> None:
     """Strict JSON on standard output: infinities and NaN, which JSON has not, become null."""
-    click.echo(json.dumps(_finite(value), ensure_ascii=False))
+    echo(json_text(_finite(value)))
 
 
 def _finite(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._files import write_text
 from . import _console
 
 if TYPE_CHECKING:
@@ -24,17 +25,16 @@ def demo(out: Path, seed: int) -> None:
 
     Takes a few minutes on two cores and ends with a report to open in a browser.
     """
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+    from concurrent.futures import as_completed
 
     from rich.console import Console
 
+    from .._children import process_pool
     from ..report import SECTIONS, render
 
-    # Spawned, since forked processes and JAX do not go together.
     workers = min(len(SECTIONS), os.cpu_count() or 1)
     with (
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
+        process_pool(workers) as pool,
         Console(stderr=True).status("") as status,
     ):
         running = {pool.submit(_make, name, seed): name for name in SECTIONS}
@@ -43,12 +43,12 @@ def demo(out: Path, seed: int) -> None:
         for future in as_completed(running):
             section, seconds = future.result()
             done[running[future]] = section
-            click.echo(f"[{len(done)}/{len(SECTIONS)}] {running[future]}: {seconds:.1f} s")
+            _console.echo(f"[{len(done)}/{len(SECTIONS)}] {running[future]}: {seconds:.1f} s")
     page = out / "index.html"
-    out.mkdir(parents=True, exist_ok=True)
-    page.write_text(render([done[name] for name in SECTIONS]), encoding="utf-8")
-    click.echo(f"\nThe report is ready. Open it in a browser: {page.resolve().as_uri()}")
-    click.echo(f"To swipe, prove and play with chains yourself: {_command()} serve")
+    write_text(page, render([done[name] for name in SECTIONS]))
+    _console.echo()
+    _console.echo(f"The report is ready. Open it in a browser: {page.resolve().as_uri()}")
+    _console.echo(f"To swipe, prove and play with chains yourself: {_command()} serve")
 
 
 def _make(name: str, seed: int) -> tuple[Section, float]:

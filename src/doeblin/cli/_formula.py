@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._children import process_pool
 from .._errors import InputError
 from . import _console
+from ._status import Status
 
 if TYPE_CHECKING:
-    from ..formulas import Examples, Formula, Method, SearchResult
+    from concurrent.futures import Executor
 
-ERRS = 1
-"""Exit status when the best formula found errs on some examples."""
+    from ..formulas import Examples, Formula, Method, SearchResult
 
 
 @click.command()
@@ -77,14 +76,14 @@ def formula(
     workers: int,
     seed: int,
     as_json: bool,
-) -> None:
+) -> int:
     """Find a formula that agrees with EXAMPLES, a .csv or .json file or - for standard input.
 
     The file has integer columns and one column of True and False; a column `weight` counts rows
     several times. JSON may also hold implications: {"examples": [{"x": 1, "f": true}, …],
     "implications": [{"if": {"x": 1}, "then": {"x": 2}}, …]}.
 
-    The exit status is 0 if the formula errs on no example, 1 if it errs on some.
+    The exit status is 0 if the formula errs on no example, 2 if it errs on some.
 
     \b
     Examples:
@@ -100,7 +99,7 @@ def formula(
     for inside, outside in contradictions:
         values = zip(data.variables, data.points[inside[0]], strict=True)
         point = ", ".join(f"{name} = {value}" for name, value in values)
-        click.echo(
+        _console.echo(
             f"contradiction at {point}: True in {_rows(inside)}, False in {_rows(outside)}; every "
             "formula errs on one side",
             err=True,
@@ -137,9 +136,9 @@ def formula(
             }
         )
     else:
-        click.echo(_written(result.formula, language))
+        _console.echo_lines(_written(result.formula, language))
         _remark(result, data, checked)
-    sys.exit(ERRS if result.errors else 0)
+    return Status.UNKNOWN if result.errors else Status.DONE
 
 
 def _read(source: str, label: str | None) -> Examples:
@@ -238,7 +237,7 @@ def _remark(result: SearchResult, data: Examples, checked: int | None) -> None:
     total = len(data.points) + len(data.implications)
     effort = f"{result.steps:,} steps, {result.seconds:.2f} s, seed {result.seed}"
     if not result.errors:
-        click.echo(f"agrees with all {total:,} examples ({effort})", err=True)
+        _console.echo(f"agrees with all {total:,} examples ({effort})", err=True)
     else:
         why = {
             "solved": "no formula can do better",
@@ -248,11 +247,11 @@ def _remark(result: SearchResult, data: Examples, checked: int | None) -> None:
         }[result.reason]
         wrong = data.wrong_rows(result.formula) if len(data.points) else []
         rows = f": {_rows(wrong)}" if wrong else ""
-        click.echo(
+        _console.echo(
             f"errs on {result.errors:,} of {total:,} examples{rows} ({why}; {effort})", err=True
         )
     if checked is not None:
-        click.echo(f"checked on the data: {checked:,} errors", err=True)
+        _console.echo(f"checked on the data: {checked:,} errors", err=True)
 
 
 def _rows(rows: Any) -> str:
@@ -265,11 +264,9 @@ class _pool:
     """A process pool for several workers, nothing for one."""
 
     def __init__(self, workers: int):
-        # Fresh processes: a fork would copy a half-initialised compiler's locks.
-        context = get_context("spawn")
-        self._executor = ProcessPoolExecutor(workers, mp_context=context) if workers > 1 else None
+        self._executor = process_pool(workers) if workers > 1 else None
 
-    def __enter__(self) -> ProcessPoolExecutor | None:
+    def __enter__(self) -> Executor | None:
         return self._executor
 
     def __exit__(self, *_: object) -> None:

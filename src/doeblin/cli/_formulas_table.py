@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
-
+from .._files import write_text
 from ..reproduce._formulas import BETAS, Comparison, Row, compare_formulas, plot_formulas
 from . import _console
 
@@ -34,28 +33,28 @@ def run_formulas(
         comparison = compare_formulas(**options, seed=seed, progress=advance)
     paths = plot_formulas(comparison, out / "formulas")
     numbers = out / "formulas.json"
-    numbers.write_text(json.dumps(comparison.to_dict(), indent=2) + "\n")
+    write_text(numbers, json.dumps(comparison.to_dict(), indent=2) + "\n")
     if as_json:
         _console.print_json(comparison.to_dict())
         return
     _show(comparison)
-    click.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
+    _console.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
 
 
 def _show(comparison: Comparison) -> None:
     head = f"{'family':<19}{'chain':<15}{'β':>5}{'solved':>8}{'mean ms':>20}{'median ms':>11}"
-    click.echo(f"{head}{'mean steps':>14}")
+    _console.echo(f"{head}{'mean steps':>14}")
     for row in comparison.rows:
-        click.echo(
+        _console.echo(
             f"{row.family:<19}{row.method:<15}{row.beta:>5g}{row.solved:>8.0%}"
             f"{_mean(row):>20}{1e3 * row.median_seconds:>11.3g}{row.mean_steps:>14,.0f}"
         )
     for family in comparison.families:
-        click.echo(f"{family}: the default is {'; '.join(_gains(comparison, family))}")
+        _console.echo(f"{family}: the default is {'; '.join(_gains(comparison, family))}")
     curve = comparison.curve
-    click.echo(f"restart curve ({curve.family}, β = {curve.beta:g}): mean steps for ε")
+    _console.echo(f"restart curve ({curve.family}, β = {curve.beta:g}): mean steps for ε")
     for k, epsilon in enumerate(curve.epsilon):
-        click.echo(
+        _console.echo(
             f"  {epsilon:<9.2g} predicted {curve.predicted[k]:>12,.0f} ± "
             f"{curve.predicted_error[k]:<11,.0f} measured {'≥' * (curve.solved[k] < 1):>1}"
             f"{curve.measured[k]:>12,.0f} ± {curve.standard_error[k]:,.0f}"

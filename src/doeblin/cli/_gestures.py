@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from .._errors import InputError, Place
+from .._files import write
+from .._text import json_text
 from . import _console
 
 if TYPE_CHECKING:
@@ -93,20 +94,21 @@ def generate(
     keys = _layout(layout)
     maker = Generator(keys, preset, noise, rate)  # pyright: ignore[reportArgumentType]
     rows = (
-        json.dumps(gesture_row(gesture, keys), ensure_ascii=False)
+        gesture_row(gesture, keys)
         for gesture in maker.sample(_lexicon(lexicon, lexicon_size), count, seed, power=power)
     )
     if out is None:
         for row in rows:
-            click.echo(row)
+            _console.print_json(row)
         return
-    try:
-        with out.open("w", encoding="utf-8") as file, _bar("generating", count) as advance:
+    with _bar("generating", count) as advance:
+
+        def fill(file: IO[bytes]) -> None:
             for row in rows:
-                file.write(row + "\n")
+                file.write(json_text(row).encode() + b"\n")
                 advance(1)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", place=Place(str(out))) from None
+
+        write(out, fill)
 
 
 @gestures.command()
@@ -178,7 +180,7 @@ def train(
     if as_json:
         _console.print_json({"model": str(out), "seconds": seconds, **model.about})
     else:
-        click.echo(f"trained on {model.about['gestures']} gestures in {seconds:.0f} s: {out}")
+        _console.echo(f"trained on {model.about['gestures']} gestures in {seconds:.0f} s: {out}")
 
 
 def _decoding(command: Callable[..., None]) -> Callable[..., None]:
@@ -250,7 +252,7 @@ def decode(
                 _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
             else:
                 shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
-                click.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
+                _console.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
 
 
 @gestures.command()
@@ -271,20 +273,20 @@ def evaluate(decoder: Decoder, found: list[Gesture], how: dict[str, Any], as_jso
     if as_json:
         _console.print_json(report)
         return
-    click.echo(f"{'':<20}{'words':>8}{'top 1':>8}{'top 4':>8}{'letters':>9}{'calibration':>13}")
+    _console.echo(f"{'':<20}{'words':>8}{'top 1':>8}{'top 4':>8}{'letters':>9}{'calibration':>13}")
     groups = {name.replace("_", " "): report[name] for name in _GROUPS}
     groups |= {f"{length} letters": row for length, row in report["by_length"].items()}
     for name, row in groups.items():
         if row["words"]:
-            click.echo(
+            _console.echo(
                 f"{name:<20}{row['words']:>8}{row['top1']:>8.1f}{row['top4']:>8.1f}"
                 f"{row['characters']:>9.1f}{row['calibration_error']:>13.3f}"
             )
     if "users" in report:
         values = report["users"]["top1_percentiles"]
         shown = ", ".join(f"{level} %: {value:.1f}" for level, value in values.items())
-        click.echo(f"top 1 of {report['users']['count']} users, percentiles: {shown}")
-    click.echo(f"{report['ms_per_word']:.2f} ms a word, {report['lexicon_size']} words")
+        _console.echo(f"top 1 of {report['users']['count']} users, percentiles: {shown}")
+    _console.echo(f"{report['ms_per_word']:.2f} ms a word, {report['lexicon_size']} words")
 
 
 _GROUPS = ("all", "in_vocabulary", "out_of_vocabulary")
@@ -315,7 +317,7 @@ def _read(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
 
     reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
     if reading.problems:
-        click.echo(f"{path}: {reading.report()}", err=True)
+        _console.echo(f"{path}: {reading.report()}", err=True)
     if not reading.gestures:
         raise InputError("no gesture here can be used", place=Place(str(path)))
     return reading.gestures

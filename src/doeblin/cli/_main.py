@@ -1,19 +1,53 @@
-"""Assembles the commands and turns errors into one clear line."""
+"""Assembles the commands; turns errors into one clear line and an exit status."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import os
+import signal
 import sys
+import threading
+import traceback
 from typing import ClassVar
 
 import click
 
-from .._errors import InputError, MissingExtraError
+from .._errors import InputError, MissingExtraError, OutputError
 from .._version import __version__
+from ._console import echo, echo_lines
+from ._status import TABLE, Status, Terminated
 
-INPUT_ERROR = 3
-INTERRUPTED = 130
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
+
+
+class _State:
+    """What the whole command line knows: is the traceback wanted?"""
+
+    debug = False
+
+
+def _debug(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(_State).debug = True
+
+
+def _with_debug(command: click.Command) -> click.Command:
+    """The command with `--debug`, which every command takes."""
+    if not any(option.name == "debug" for option in command.params):
+        option = click.Option(
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_debug,
+            is_eager=True,
+            help="After an error, show where in doeblin it came from.",
+        )
+        command.params.append(option)
+    for inner in getattr(command, "commands", {}).values():
+        _with_debug(inner)
+    return command
 
 
 class _Commands(click.Group):
@@ -38,42 +72,103 @@ class _Commands(click.Group):
         if cmd_name not in self.modules:
             return None
         module = importlib.import_module(f"{__package__}.{self.modules[cmd_name]}")
-        return getattr(module, cmd_name)
+        return _with_debug(getattr(module, cmd_name))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=TABLE)
 @click.version_option(__version__, message="doeblin %(version)s")
 def _root() -> None:
     """Markov chains with guarantees: certificates, exact samples, learning and proofs."""
 
 
+_with_debug(_root)
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; never a traceback for bad input."""
+    """Run the command line. Whatever happens, it ends with a status of the table."""
+    state = _State()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            # Some terminals do not have all characters; none is worth a crash.
+            stream.reconfigure(errors="backslashreplace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
-        status = _root(args=arguments, prog_name="doeblin", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show(sys.stdout)
-        status = 0
-    except click.ClickException as error:
-        error.show()
-        status = INPUT_ERROR
-    except (InputError, MissingExtraError) as error:
-        status = _refuse(error)
+        status = _run(arguments, state)
+    except BaseException as error:  # every way to end is in the table
+        status = _explain(error, state)
+    sys.exit(_flushed(status))
+
+
+def _run(arguments: list[str] | None, state: _State) -> int:
+    try:
+        found = _root(args=arguments, prog_name="doeblin", standalone_mode=False, obj=state)
+    except SystemExit as stop:
+        found = stop.code
     except ModuleNotFoundError as error:
-        explained = MissingExtraError.explaining(error)
-        if explained is None:
-            raise
-        status = _refuse(explained)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        status = INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`| head`) went away: stop quietly, without a last failing flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
-    sys.exit(status if isinstance(status, int) else 0)
+        raise MissingExtraError.explaining(error) or error from None
+    return found if isinstance(found, int) else Status.DONE
 
 
-def _refuse(error: Exception) -> int:
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
-    return INPUT_ERROR
+def _explain(error: BaseException, state: _State) -> int:
+    """One line for people, and the status for programs."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        echo_lines(error.format_message())
+        return Status.DONE
+    status, text = _told(error)
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        echo_lines(error.ctx.get_usage(), err=True)
+        echo(f"Try '{error.ctx.command_path} --help' for help.", err=True)
+    if text is not None:
+        marked = status not in (Status.INTERRUPTED, Status.TERMINATED)
+        echo(text, lead="error:" if marked else "", colour="red", err=True)
+    if state.debug:
+        for line in traceback.format_exception(error):
+            echo_lines(line, err=True)
+    return status
+
+
+def _told(error: BaseException) -> tuple[Status, str | None]:
+    if isinstance(error, Terminated):
+        return Status.TERMINATED, "terminated"
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return Status.INTERRUPTED, "interrupted"
+    if isinstance(error, BrokenPipeError):
+        return Status.CLOSED_PIPE, None
+    if isinstance(error, click.ClickException):
+        return Status.INPUT_ERROR, error.format_message()
+    if isinstance(error, InputError | MissingExtraError):
+        return Status.INPUT_ERROR, str(error)
+    if isinstance(error, OutputError):
+        return Status.OUTPUT_ERROR, str(error)
+    if isinstance(error, OSError) and error.errno in _CANNOT_WRITE:
+        return Status.OUTPUT_ERROR, f"cannot write: {error}"
+    if isinstance(error, MemoryError):
+        return Status.INTERNAL_ERROR, "out of memory"
+    return Status.INTERNAL_ERROR, (
+        f"a fault of doeblin itself: {type(error).__name__}: {error}; please report it "
+        "(--debug shows where)"
+    )
+
+
+def _terminate(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the end is on its way
+    raise Terminated
+
+
+def _flushed(status: int) -> int:
+    """The status when all output is out; what failed is not tried again when Python ends."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError) as error:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                if stream.fileno() == number:
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            if number == 1 and status in (Status.DONE, Status.UNSAFE, Status.UNKNOWN):
+                closed = isinstance(error, BrokenPipeError)
+                status = Status.CLOSED_PIPE if closed else Status.OUTPUT_ERROR
+                if not closed:
+                    echo(OutputError("standard output", str(error)), lead="error:", err=True)
+    return status

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
-
+from .._children import process_pool
+from .._files import write_text
 from . import _console
 from ._verify import progress
 
@@ -23,7 +22,6 @@ def run_programs(
     from ..programs.examples import PAPER
     from ..reproduce._programs import METHODS, peer_table, program_table
 
-    out.mkdir(parents=True, exist_ok=True)
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers
     with progress(total) as step, _workers(jobs) as executor:
@@ -40,12 +38,12 @@ def run_programs(
         "peers": others,
     }
     path = out / "programs.json"
-    path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(result, indent=2) + "\n")
     if as_json:
         _console.print_json(result)
         return
     _show(result, trials)
-    click.echo(f"wrote {path}")
+    _console.echo(f"wrote {path}")
 
 
 @contextmanager
@@ -54,7 +52,7 @@ def _workers(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
-    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    executor = process_pool(jobs)
     try:
         yield executor
     finally:
@@ -62,23 +60,23 @@ def _workers(jobs: int) -> Iterator[Executor | None]:
 
 
 def _show(result: dict[str, Any], trials: int) -> None:
-    click.echo(
+    _console.echo(
         f"seconds to a proof, mean ± standard error of {trials} trials; wall [processor, search]"
     )
     methods = list(dict.fromkeys(row["method"] for row in result["methods"]))
-    click.echo(f"{'program':<10}" + "".join(f"{name:>32}" for name in methods))
+    _console.echo(f"{'program':<10}" + "".join(f"{name:>32}" for name in methods))
     for program in dict.fromkeys(row["program"] for row in result["methods"]):
         line = f"{program:<10}"
         for row in result["methods"]:
             if row["program"] == program:
                 line += f"{_cell(row):>32}"
-        click.echo(line)
-    click.echo("≥: some trials reached the limit and count with it")
+        _console.echo(line)
+    _console.echo("≥: some trials reached the limit and count with it")
     for row in result["peers"]:
-        click.echo(
+        _console.echo(
             f"{row['program']:<10} {row['tool']:<14} {row['result']:<8} {row['seconds']:.3f} s"
         )
-    click.echo(result["note"])
+    _console.echo(result["note"])
 
 
 def _cell(row: dict[str, Any]) -> str:

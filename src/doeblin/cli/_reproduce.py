@@ -9,6 +9,7 @@ from typing import Literal
 
 import click
 
+from .._files import write_text
 from . import _console
 
 
@@ -49,22 +50,22 @@ def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None
     result = three_state_example(_console.numbers("--deltas", deltas), rates)
     paths = plot_example(result, out / "example")
     numbers = out / "example.json"
-    numbers.write_text(json.dumps(result.to_dict(), indent=2) + "\n")
+    write_text(numbers, json.dumps(result.to_dict(), indent=2) + "\n")
     if as_json:
         _console.print_json(result.to_dict())
         return
     first, third = result.absorption
-    click.echo(f"after a restart: state 1 {first:.4f} (4/9), state 3 {third:.4f} (5/9)")
+    _console.echo(f"after a restart: state 1 {first:.4f} (4/9), state 3 {third:.4f} (5/9)")
     for curve in result.curves:
         law = ", ".join(f"{p:.4f}" for p in curve.stationary)
-        click.echo(f"δ = {curve.delta:g}: stationary law ({law}), spectral gap {curve.gap:.4g}")
+        _console.echo(f"δ = {curve.delta:g}: stationary law ({law}), spectral gap {curve.gap:.4g}")
         for i in sorted({0, len(rates) // 2, len(rates) - 1}):
             law = ", ".join(f"{p:.4f}" for p in curve.restarted[i])
-            click.echo(
+            _console.echo(
                 f"  ε = {curve.epsilon[i]:<9.3g} law ({law})  "
                 f"KL(π̃‖π) {curve.kl_restarted_stationary[i]:.3g}"
             )
-    click.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
+    _console.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
 
 
 @reproduce.command()
@@ -160,17 +161,17 @@ def gestures(
     )
     size = replace(size, seeds=seeds or size.seeds, batch=batch or size.batch)
     report = gesture_experiment(
-        size, out, workers=jobs, progress=lambda text: click.echo(text, err=True)
+        size, out, workers=jobs, progress=lambda text: _console.echo(text, err=True)
     )
     numbers = out / "gestures.json"
-    numbers.write_text(json.dumps(report, indent=2) + "\n")
+    write_text(numbers, json.dumps(report, indent=2) + "\n")
     paths = plot(report, out / "gestures")
     if as_json:
         _console.print_json(report)
         return
     for line in table(report):
-        click.echo(line)
-    click.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
+        _console.echo(line)
+    _console.echo(f"wrote {', '.join(str(path) for path in [*paths, numbers])}")
 
 
 @reproduce.command()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from . import _console
+
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -56,13 +58,14 @@ def serve(
 
     def started(address: str) -> None:
         if host not in LOOPBACK:
-            warning = click.style("warning:", fg="yellow", bold=True)
-            click.echo(
-                f"{warning} {host} is open to the network: everybody who reaches this port can use "
-                "this machine's processors, without a password",
+            _console.echo(
+                f"{host} is open to the network: everybody who reaches this port can use this "
+                "machine's processors, without a password",
+                lead="warning:",
+                colour="yellow",
                 err=True,
             )
-        click.echo(f"doeblin is at {address} (the API at {address}/api); Ctrl-C stops it")
+        _console.echo(f"doeblin is at {address} (the API at {address}/api); Ctrl-C stops it")
         if open_page:
             click.launch(address)
 

@@ -7,16 +7,16 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._children import process_pool
 from .._errors import InputError, Place
 from ..gestures.paper import METHODS, Engine, Task, make_task, run_method, without_chains
 from ._gestures_report import report
@@ -248,7 +248,7 @@ def _pool(workers: int) -> Iterator[Submit]:
     if workers == 1:
         yield None
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         yield pool.submit
 
 

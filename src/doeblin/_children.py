@@ -1,0 +1,42 @@
+"""Worker processes that end when their parent does, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """Called first in a worker process. Ctrl-C is left to the parent.
+
+    On Linux the kernel kills the worker when the parent is gone, even in the midst of foreign
+    code; elsewhere a thread waits for the pipe that closes then.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()
+
+
+def _watch(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def process_pool(workers: int) -> ProcessPoolExecutor:
+    """So many worker processes, fresh ones: a fork would copy a half-initialised compiler's locks,
+    and does not go together with JAX."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent)
