@@ -18,7 +18,6 @@ LARGEST = 256 * MEBIBYTE
 
 def read_bytes(path: str | Path, *, most: int = LARGEST, pipes: bool = False) -> bytes:
     """The content of a file of at most `most` bytes; of a pipe or device only if `pipes`."""
-    place = Place(str(path))
     try:
         flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         # Opening a pipe that nobody writes to would wait for ever.
@@ -26,16 +25,16 @@ def read_bytes(path: str | Path, *, most: int = LARGEST, pipes: bool = False) ->
         with os.fdopen(number, "rb") as file:
             mode = os.fstat(number).st_mode
             if not (stat.S_ISREG(mode) or pipes):
-                raise InputError(f"cannot read '{path}': it is not a regular file", place=place)
+                raise InputError(f"cannot read '{path}': it is not a regular file")
             data = file.read(most + 1)
     except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError("a file name cannot contain a NUL character") from None
     except OSError as error:
-        raise InputError(f"cannot read '{path}': {error.strerror}", place=place) from None
+        raise InputError(f"cannot read '{path}': {error.strerror}") from None
     if len(data) > most:
-        raise InputError(f"it has more than {most // MEBIBYTE} MiB", place=place)
+        raise InputError(f"cannot read '{path}': it has more than {most // MEBIBYTE} MiB")
     return data
 
 

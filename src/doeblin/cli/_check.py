@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from .._errors import InputError
+from .._files import read_text
 from . import _console
 
 
@@ -32,10 +30,7 @@ def check(file: str, certificate: str, timeout: float, as_json: bool) -> int:
     from ..programs._integers import assumptions
     from ..programs.output import check_certificate
 
-    try:
-        text = Path(certificate).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read '{certificate}': {error.strerror}") from None
+    text = read_text(certificate)
     stated = re.search(r'set-info :source "doeblin (c|math|overflow|bounded)"', text)
     program = read_program(file)
     if stated:
@@ -56,9 +51,9 @@ def check(file: str, certificate: str, timeout: float, as_json: bool) -> int:
     elif problem is None:
         conditions = len(program.system.clauses)
         known = f", assuming {' and '.join(assuming)}" if assuming else ""
-        click.echo(
+        _console.echo(
             f"confirmed: {file} cannot fail{known} ({conditions} conditions, integers: {model})"
         )
     else:
-        click.echo(f"not confirmed: {problem}")
+        _console.echo(f"not confirmed: {problem}")
     return 0 if problem is None else 2

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import click
 
 from .._errors import InputError, OutputError
 from .._text import json_text, visible
+from ._status import Status
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 seed_option = click.option(
@@ -63,6 +67,23 @@ def echo(
     except OSError as error:
         if not err:
             raise OutputError("standard output", error.strerror or str(error)) from None
+
+
+def flushed(status: int) -> int:
+    """The status when all output is out; what failed is not tried again when Python ends."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError) as error:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if number == 1 and status in (Status.DONE, Status.UNSAFE, Status.UNKNOWN):
+                closed = isinstance(error, BrokenPipeError)
+                status = Status.CLOSED_PIPE if closed else Status.OUTPUT_ERROR
+                if not closed:
+                    echo(OutputError("standard output", str(error)), lead="error:", err=True)
+    return status
 
 
 def echo_lines(text: str, *, err: bool = False) -> None:

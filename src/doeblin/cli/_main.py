@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
-import os
 import signal
 import sys
 import threading
@@ -16,7 +14,7 @@ import click
 
 from .._errors import InputError, MissingExtraError, OutputError
 from .._version import __version__
-from ._console import echo, echo_lines
+from ._console import echo, echo_lines, flushed
 from ._status import TABLE, Status, Terminated
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
@@ -97,14 +95,17 @@ def main(arguments: list[str] | None = None) -> None:
         status = _run(arguments, state)
     except BaseException as error:  # every way to end is in the table
         status = _explain(error, state)
-    sys.exit(_flushed(status))
+    sys.exit(flushed(status))
 
 
 def _run(arguments: list[str] | None, state: _State) -> int:
+    # Not click's own `main`, which has statuses of its own.
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        found = _root(args=arguments, prog_name="doeblin", standalone_mode=False, obj=state)
-    except SystemExit as stop:
-        found = stop.code
+        with _root.make_context("doeblin", arguments, obj=state) as context:
+            found = _root.invoke(context)
+    except click.exceptions.Exit as stop:  # --help and --version
+        found = stop.exit_code
     except ModuleNotFoundError as error:
         raise MissingExtraError.explaining(error) or error from None
     return found if isinstance(found, int) else Status.DONE
@@ -154,21 +155,3 @@ def _told(error: BaseException) -> tuple[Status, str | None]:
 def _terminate(*_: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the end is on its way
     raise Terminated
-
-
-def _flushed(status: int) -> int:
-    """The status when all output is out; what failed is not tried again when Python ends."""
-    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
-        try:
-            if stream is not None:
-                stream.flush()
-        except (OSError, ValueError) as error:
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                if stream.fileno() == number:
-                    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-            if number == 1 and status in (Status.DONE, Status.UNSAFE, Status.UNKNOWN):
-                closed = isinstance(error, BrokenPipeError)
-                status = Status.CLOSED_PIPE if closed else Status.OUTPUT_ERROR
-                if not closed:
-                    echo(OutputError("standard output", str(error)), lead="error:", err=True)
-    return status

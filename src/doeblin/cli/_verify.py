@@ -15,9 +15,16 @@ import click
 
 from .._errors import InputError
 from . import _console
+from ._status import Status, Terminated
+from ._verify_files import OUTPUTS, check_targets, write_outputs
 
 _METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
-_STATUS = {"SAFE": 0, "UNSAFE": 1, "UNKNOWN": 2, "ERROR": 3}
+_STATUS = {
+    "SAFE": Status.DONE,
+    "UNSAFE": Status.UNSAFE,
+    "UNKNOWN": Status.UNKNOWN,
+    "ERROR": Status.INPUT_ERROR,
+}
 _COLOURS = {"SAFE": "green", "UNSAFE": "red", "UNKNOWN": "yellow", "ERROR": "red"}
 _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 
@@ -46,7 +53,7 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 @click.option("--certificate", type=click.Path(dir_okay=False), help="SAFE: proof as SMT-LIB.")
 @click.option("--trace", is_flag=True, help="UNSAFE: print the failing run line by line.")
 @click.option("--allow-empty", is_flag=True, help="SAFE where there is nothing to prove.")
-@click.option("--test", type=click.Path(dir_okay=False), help="UNSAFE: C file that reproduces it.")
+@click.option("--test", type=click.Path(dir_okay=False), help="UNSAFE: C that fails when run.")
 def verify(files: tuple[str, ...], **options: Any) -> int:
     """Prove programs, or find inputs on which they fail.
 
@@ -55,7 +62,8 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
     fails, or UNKNOWN with the reason. SAFE is said only after a fresh solver re-checked the proof,
     UNSAFE only after the run was replayed.
 
-    Exit status: 0 all SAFE, 1 some UNSAFE, 2 some UNKNOWN, 3 input error.
+    Exit status: 0 all SAFE, 1 some UNSAFE, 2 some UNKNOWN, 3 input error; `doeblin --help` has
+    them all. Of several files the worst counts, in the order 3, 1, 2, 0.
 
     \b
     Examples:
@@ -82,8 +90,9 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         "allow_empty": options["allow_empty"],
     }
     if len(paths) == 1 and not Path(files[0]).is_dir():
+        check_targets(paths, options)
         return _one(paths[0], settings, options)
-    for name in ("acsl", "witness", "certificate", "trace", "test"):
+    for name in (*OUTPUTS, "trace"):
         if options[name]:
             raise InputError(f"--{name} is for one file; {len(paths)} were given")
     return _many(paths, settings, options)
@@ -126,16 +135,17 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
             last += passed
             if compiling():  # not the program's fault
                 if compiled < 1.0 <= compiled + passed:
-                    click.echo("compiling the search engine, this first time", err=True)
+                    _console.echo("compiling the search engine, this first time", err=True)
                 compiled += passed
             elif last > started + settings["timeout"] + compiled + GRACE:
                 _give_up(path, settings, options)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         cancel.set()
         if not done.wait(1.0):  # the solver does not heed it
-            _say_unknown(path, settings, options, "interrupted", time.monotonic() - started)
-            click.echo("interrupted", err=True)
-            _leave(130)
+            ended = "terminated" if isinstance(stop, Terminated) else "interrupted"
+            _say_unknown(path, settings, options, ended, time.monotonic() - started)
+            _console.echo(ended, err=True)
+            _leave(Status.TERMINATED if isinstance(stop, Terminated) else Status.INTERRUPTED)
         if not isinstance(box[0], BaseException):
             program, verdict = box[0]
             _report(program, verdict, options)  # how far it came
@@ -145,8 +155,8 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     program, verdict = box[0]
     _report(program, verdict, options)
     as_json = options["as_json"] or options["jsonl"]
-    for line in _write(program, verdict, options):
-        click.echo(f"  {line}", err=as_json)
+    for line in write_outputs(program, verdict, options):
+        _console.echo(f"  {line}", err=as_json)
     return _STATUS[verdict.outcome.value]
 
 
@@ -161,7 +171,7 @@ def _give_up(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> N
     """The solver does not heed its limit: say UNKNOWN and leave, whatever it is doing."""
     reason = f"time limit of {settings['timeout']:g} s reached; the solver had to be stopped"
     _say_unknown(path, settings, options, reason, settings["timeout"])
-    _leave(2)
+    _leave(Status.UNKNOWN)
 
 
 def _say_unknown(
@@ -181,38 +191,12 @@ def _say_unknown(
     if options["as_json"] or options["jsonl"]:
         _console.print_json(verdict.as_dict())
     else:
-        click.echo(f"UNKNOWN  {path}: {reason}")
+        _console.echo(f"UNKNOWN  {path}: {reason}")
 
 
 def _leave(status: int) -> NoReturn:
     """End at once, whatever the solver's thread is doing."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
-def _write(program: Any, verdict: Any, options: dict[str, Any]) -> Iterator[str]:
-    """The files that were asked for; those for the other verdict are mentioned as not written."""
-    from ..programs import output
-
-    writers = (
-        ("acsl", ("SAFE",), output.acsl),
-        ("witness", ("SAFE", "UNSAFE"), output.witness),
-        ("certificate", ("SAFE",), output.certificate),
-        ("test", ("UNSAFE",), output.driver),
-    )
-    for name, verdicts, make in writers:
-        target = options[name]
-        if not target:
-            continue
-        if verdict.outcome.value not in verdicts:
-            yield f"not written: {target} (--{name} is for {' and '.join(verdicts)})"
-            continue
-        try:
-            Path(target).write_text(make(program, verdict), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write '{target}': {error.strerror}") from None
-        yield f"wrote {target}"
+    os._exit(_console.flushed(status))
 
 
 def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
@@ -220,29 +204,29 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     from ..programs._verdict import INTS
 
     name = verdict.outcome.value
-    click.echo(f"{click.style(verdict.shown, fg=_COLOURS[name], bold=True)}  {verdict.file}")
+    _console.echo(f" {verdict.file}", lead=verdict.shown, colour=_COLOURS[name])
     if verdict.reason:
-        click.echo(f"  {verdict.reason}")
+        _console.echo(f"  {verdict.reason}")
     if verdict.assumptions:
-        click.echo(f"  assuming {' and '.join(verdict.assumptions)}")
+        _console.echo(f"  assuming {' and '.join(verdict.assumptions)}")
     if verdict.remark:
-        click.echo(f"  {verdict.remark}")
+        _console.echo(f"  {verdict.remark}")
     for invariant in verdict.invariants:
-        click.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
+        _console.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
     if name == "UNSAFE":
         for what, value in verdict.inputs[:40]:
-            click.echo(f"  {what}: {value}")
+            _console.echo(f"  {what}: {value}")
         if len(verdict.inputs) > 40:
-            click.echo(f"  … and {len(verdict.inputs) - 40} more inputs (--json has them all)")
+            _console.echo(f"  … and {len(verdict.inputs) - 40} more inputs (--json has them all)")
     if options["trace"]:
         for line in output.trace(program, verdict):
-            click.echo(line)
+            _console.echo(line)
     if verdict.remarks is not None:
-        click.echo(f"  checked: {verdict.remarks.checked()}")
+        _console.echo(f"  checked: {verdict.remarks.checked()}")
         for warning in verdict.remarks.warnings():
             if warning != verdict.reason:
-                click.echo(f"  {warning}")
-    click.echo(
+                _console.echo(f"  {warning}")
+    _console.echo(
         f"  {verdict.seconds:.2f} s, {verdict.rounds} rounds, method {verdict.method}, "
         f"seed {verdict.seed}, integers: {INTS[verdict.ints]}"
     )
@@ -257,7 +241,7 @@ def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) 
     results: dict[int, dict[str, Any]] = {}
     plain = not (options["as_json"] or options["jsonl"])
     jobs = min(options["jobs"], len(paths))
-    interrupted = False
+    stopped: KeyboardInterrupt | None = None
     with Batch(paths, settings, options["ints"], jobs) as batch, progress(len(paths)) as advance:
         try:
             for index, result in batch.results():
@@ -267,26 +251,28 @@ def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) 
                     _console.print_json(result)
                 elif plain:
                     _line(result)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as stop:
+            stopped = stop
     ordered = [results[index] for index in sorted(results)]
     summary = _summary(ordered, len(paths))
     if options["as_json"]:
         _console.print_json({"results": ordered, "summary": summary})
     elif plain:
         _print_summary(summary)
-    if interrupted:
-        raise KeyboardInterrupt
+    if stopped is not None:
+        raise stopped
+    if any(result.get("internal") for result in ordered):
+        return Status.INTERNAL_ERROR
     return _STATUS[next(name for name in _WORST if summary["verdicts"].get(name, 0))]
 
 
 def _line(result: dict[str, Any]) -> None:
     name = result["verdict"]
-    verdict = click.style(f"{name:<8}", fg=_COLOURS[name], bold=True)
     notes = [result["reason"], *(f"assuming {a}" for a in result.get("assumptions", ()))]
     notes = [note for note in (*notes, result.get("remark", "")) if note]
     reason = f"  {'; '.join(notes)}" if notes else ""
-    click.echo(f"{verdict} {result['seconds']:7.2f} s  {result['file']}{reason}")
+    text = f"{result['seconds']:7.2f} s  {result['file']}{reason}"
+    _console.echo(text, lead=f"{name:<8}", colour=_COLOURS[name])
 
 
 def _summary(results: list[dict[str, Any]], total: int) -> dict[str, Any]:
@@ -307,13 +293,13 @@ def _print_summary(summary: dict[str, Any]) -> None:
     counts = ", ".join(f"{count} {name}" for name, count in sorted(summary["verdicts"].items()))
     median = summary["median_seconds"]
     tail = f"; median {median:.2f} s" if median is not None else ""
-    click.echo(f"{summary['finished']} of {summary['files']} files: {counts or 'none'}{tail}")
+    _console.echo(f"{summary['finished']} of {summary['files']} files: {counts or 'none'}{tail}")
 
 
 @contextlib.contextmanager
 def progress(total: int) -> Iterator[Any]:
     """A progress bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console

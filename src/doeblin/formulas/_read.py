@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from .._errors import InputError, Place
+from .._files import read_bytes
 from ._examples import LARGEST, Examples
 
 _TRUE, _FALSE = ("true", "t", "yes", "1", "+"), ("false", "f", "no", "0", "-")
@@ -27,14 +29,12 @@ def read_examples(path: str | Path, *, label: str | None = None) -> Examples:
     JSON: a list of such rows as objects, or an object with `examples`, that list, and
     `implications`, a list of objects with `if` and `then`, each a row without label.
     """
-    path = Path(path)
+    data = read_bytes(path, pipes=True)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return read_stream(stream, str(path), label=label)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place=Place(str(path))) from None
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text", place=Place(str(path))) from None
+    return read_stream(io.StringIO(text, newline=""), str(path), label=label)
 
 
 def read_stream(stream: TextIO, name: str, *, label: str | None = None) -> Examples:
@@ -86,6 +86,10 @@ def _from_json(text: str, name: str, label: str | None) -> Examples:
         raise InputError(
             f"not JSON: {error.msg}", place=Place(name, error.lineno, error.colno)
         ) from None
+    except RecursionError:
+        raise InputError("not JSON: nested too deeply", place=Place(name)) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"not JSON: {error}", place=Place(name)) from None
     rows = value.get("examples", []) if isinstance(value, dict) else value
     implications = value.get("implications", []) if isinstance(value, dict) else []
     for kind, part in (("examples", rows), ("implications", implications)):

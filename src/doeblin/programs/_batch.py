@@ -6,7 +6,6 @@ import contextlib
 import json
 import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from .._children import end_with_parent
 from .._errors import InputError
 from ._program import LANGUAGES, read_program
 from ._verdict import Outcome, Verdict
@@ -34,7 +34,7 @@ def prepare_process() -> None:
     z3.set_param("memory_max_size", MEMORY_MB)
     sys.setrecursionlimit(_DEEP)
     with contextlib.suppress(OSError, ValueError):  # no such stream, e.g. in a test
-        if sys.stderr.fileno() == 2:
+        if sys.stderr is not None and sys.stderr.fileno() == 2:
             sys.stderr.flush()
             sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
             with open(os.devnull, "wb") as nowhere:
@@ -79,7 +79,7 @@ class _Worker:
 
 
 def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    end_with_parent()
     prepare_process()
     from ._methods import search_method
     from .learner._search import compiled
@@ -89,13 +89,16 @@ def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
     pipe.send_bytes(b"ready")
     while True:
         try:
-            path = Path(pipe.recv_bytes().decode())
+            path = Path(os.fsdecode(pipe.recv_bytes()))
         except EOFError:
             return
         try:
             answer = verify_file(path, options, ints).as_dict()
         except InputError as error:
             answer = _error(path, str(error))
+        except Exception as error:  # told, and the worker lives on
+            answer = _error(path, f"a fault of doeblin itself: {type(error).__name__}: {error}")
+            answer["internal"] = True
         pipe.send_bytes(json.dumps(answer).encode())
 
 
@@ -144,7 +147,7 @@ class Batch:
                 if worker.ready and worker.index is None and todo:
                     worker.index = todo.pop()
                     worker.started = time.monotonic()
-                    worker.pipe.send_bytes(str(self.paths[worker.index]).encode())
+                    worker.pipe.send_bytes(os.fsencode(self.paths[worker.index]))
             wait([worker.pipe for worker in self._workers], timeout=0.05)
             for worker in list(self._workers):
                 index = worker.index

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._children import end_with_parent
 from .flow import System
 from .learner import multiplies
 from .terms import Term, smtlib, substitute, symbol, var, variables
@@ -58,6 +59,7 @@ def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
     from ._spacer import spacer
     from .proof import Clock, OutOfTime
 
+    end_with_parent()
     with open(os.devnull, "wb") as nowhere:  # a solver that crashes prints, below Python's streams
         for stream in (1, 2):
             os.dup2(nowhere.fileno(), stream)

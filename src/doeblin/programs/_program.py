@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from .._errors import InputError, Place
+from .._errors import InputError
+from .._files import MEBIBYTE, read_text
 from .c import SIGNED_OVERFLOW, Unsupported, read_c
 from .c._types import Wraps
 from .flow import Graph, Interpreter, Remarks, System, system_of, without_failures
@@ -18,6 +19,7 @@ Ints = Literal["c", "math", "overflow", "bounded"]
 """Which integers: C's, mathematical ones, or C's with signed overflow as a failure; in a `bounded`
 reading (for proofs only) signed overflow ends a run."""
 _WRAPS: dict[str, Wraps] = {"c": "unsigned", "math": "none", "overflow": "all"}
+_LARGEST = 16 * MEBIBYTE
 LANGUAGES = {".c": "c", ".i": "c", ".sl": "sygus", ".smt2": "horn"}
 
 
@@ -131,10 +133,5 @@ def read_program(path: str | Path, *, ints: Ints = "c") -> Program:
         raise InputError(
             f"cannot tell the language of '{path}': use a name ending in {', '.join(LANGUAGES)}"
         )
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(
-            f"cannot read '{path}': {error.strerror}", place=Place(str(path))
-        ) from None
+    text = read_text(path, most=_LARGEST)
     return parse_program(text, file=str(path), language=language, ints=ints, folder=path.parent)

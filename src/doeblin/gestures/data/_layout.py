@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError, Place
+from ..._files import read_text
 
 Points = NDArray[np.float64]
 
@@ -115,11 +116,11 @@ class Layout:
         """A layout from a JSON file."""
         place = Place(str(path))
         try:
-            value = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"cannot read the layout: {error.strerror}", place=place) from None
-        except ValueError as error:
+            value = json.loads(read_text(path, pipes=True))
+        except json.JSONDecodeError as error:
             raise InputError(f"the layout is not JSON: {error}", place=place) from None
+        except RecursionError:
+            raise InputError("the layout is nested too deeply", place=place) from None
         return cls.from_json(value, place=place)
 
     def to_json(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import InputError, Place
+from ..._files import gunzip, read_bytes
 
 _EMBEDDED = "lexicon_en_50k.tsv.gz"
 EMBEDDED_SIZE = 50_000
@@ -58,14 +59,11 @@ class Lexicon:
     @classmethod
     def read(cls, path: str | Path) -> Lexicon:
         """From a TSV file (or .tsv.gz) with a word and its frequency in each line."""
+        data = read_bytes(path, pipes=True)
+        if data[:2] == b"\x1f\x8b":
+            data = gunzip(data, Place(str(path)))
         try:
-            data = Path(path).read_bytes()
-            if str(path).endswith(".gz"):
-                data = gzip.decompress(data)
-            text = data.decode("utf-8")
-        except (OSError, EOFError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"cannot read the lexicon: {reason}", place=Place(str(path))) from None
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError("the lexicon is not UTF-8 text", place=Place(str(path))) from None
         return cls.from_pairs(_pairs(text, str(path)), file=str(path))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..._errors import InputError, Place
+from ..._files import gunzip, read_bytes
 from ._gesture import Gesture
 from ._layout import Layout
 
@@ -99,15 +98,11 @@ def gesture_row(gesture: Gesture, layout: Layout, *, key_pixels: float = 36.0) -
 
 
 def _lines(path: Path) -> Iterator[str]:
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot read the gestures: {reason}", place=Place(str(path))) from None
+    data = read_bytes(path, pipes=True)
+    if data[:2] == b"\x1f\x8b":
+        data = gunzip(data, Place(str(path)))
     # A byte that is not UTF-8 spoils its own line only.
-    yield from io.StringIO(data.decode("utf-8", errors="replace"))
+    yield from io.StringIO(data.decode("utf-8-sig", errors="replace"))
 
 
 def _guess(lines: list[tuple[int, str]], file: str) -> Literal["jsonl", "futo", "log"]:

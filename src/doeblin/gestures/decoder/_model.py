@@ -211,3 +211,5 @@ def read_tensors(path: str | Path) -> tuple[dict[str, NDArray], dict[str, Any]]:
         return load_file(str(path)), header
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise InputError(f"not a safetensors file: {error}", place=place) from None
+    except RecursionError:
+        raise InputError("its header is nested too deeply", place=place) from None

@@ -14,6 +14,7 @@ from ..flow import Cut
 from ..proof import Clock, obligations, recheck
 from ..smt import Reader, Script, commands
 from ..terms import Definitions, Term, smtlib, symbol, var, variables
+from ._names import commented
 
 PREFIX = "invariant-of-"
 
@@ -25,9 +26,9 @@ def certificate(program: Program, verdict: Verdict) -> str:
             f"a certificate needs the verdict SAFE, but {program.file} is {verdict.outcome.value}"
         )
     proved = verdict.proved or program
-    digest = hashlib.sha256(program.text.encode("utf-8")).hexdigest()
+    digest = hashlib.sha256(program.text.encode("utf-8", "replace")).hexdigest()
     lines = [
-        f"; A proof that {program.file} cannot fail.",
+        f"; A proof that {commented(program.file)} cannot fail.",
         f"; Every check-sat must answer unsat. {stated(verdict)}",
         f"; sha256 of the program: {digest}",
         f'(set-info :source "doeblin {proved.ints}")',
@@ -37,13 +38,13 @@ def certificate(program: Program, verdict: Verdict) -> str:
     formulas = [invariant.formula for invariant in verdict.invariants]
     for cut, formula in zip(proved.system.cuts, formulas, strict=True):
         parameters = " ".join(f"({symbol(name)} Int)" for name in cut.variables)
-        lines.append(f"; at {cut.place}")
+        lines.append(f"; at {commented(str(cut.place))}")
         name = symbol(PREFIX + cut.name)
         lines.append(f"(define-fun {name} ({parameters}) Bool {smtlib(formula)})")
     for number, obligation in enumerate(obligations(proved.system, formulas)):
         definitions = Definitions(f"t{number}!")
         text = definitions.text(obligation.formula)
-        lines += ["", f"; {obligation.says}", "(push 1)", "(set-info :status unsat)"]
+        lines += ["", f"; {commented(obligation.says)}", "(push 1)", "(set-info :status unsat)"]
         for name in sorted(variables(obligation.formula)):
             lines.append(f"(declare-const {symbol(name)} Int)")
         lines += [*definitions.lines, f"(assert {text})", "(check-sat)", "(pop 1)"]

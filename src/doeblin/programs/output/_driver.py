@@ -10,11 +10,13 @@ from .._program import Program
 from .._verdict import Outcome, Verdict
 from ..c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..flow import Graph, Havoc
-from ._names import Edits, graph_of
+from ._names import Edits, commented, graph_of
+from ._run import flags
 
 _HEAD = """\
 /* Reproduces a failure of {file}, found by doeblin: {reason}.
-   Compile and run it (e.g. cc -std=gnu11 -w {out} && ./a.out); it exits with status 1. */
+   Compile and run it: cc {flags} test.c && ./a.out
+   {ends} */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +40,7 @@ static int doeblin_assume(int holds) {{
 """
 
 
-def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
+def driver(program: Program, verdict: Verdict) -> str:
     """A compilable C file that fails as the program does."""
     graph = graph_of(program, verdict, Outcome.UNSAFE, "a test driver")
     run = verdict.failure.run if verdict.failure else None
@@ -61,7 +63,14 @@ def driver(program: Program, verdict: Verdict, *, out: str = "test.c") -> str:
     if any(havoc.origin == "hidden" and havoc.call for havoc, _ in inputs):
         raise InputError("the failure depends on what an external function does to globals")
     values = ", ".join([*(f"{v}LL" for v in (*leading, *given)), "0"])
-    head = _HEAD.format(file=program.file, reason=verdict.reason, values=values, out=out)
+    trapped = any("trap" in flag for flag in flags(verdict))
+    head = _HEAD.format(
+        file=commented(program.file),
+        reason=commented(verdict.reason),
+        values=values,
+        flags=" ".join(flags(verdict)),
+        ends="It is stopped by a signal." if trapped else "It exits with status 1.",
+    )
     head += "".join(_definitions(program, graph, inputs))
     # What may be missing, and what would define `assert` anew.
     body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*(\".*|<assert\.h>.*)$", "", body, flags=re.MULTILINE)

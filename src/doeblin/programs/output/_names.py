@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..._errors import InputError, Place
+from ..._text import visible
 from .._program import Program
 from .._verdict import Outcome, Verdict
 from ..flow import Graph, Loop
@@ -57,6 +58,11 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
             blocks = tuple(block for _, block, _ in group)
             found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n]))
     return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))
+
+
+def commented(text: str) -> str:
+    """Text of others inside a comment of C or SMT-LIB: one line that does not end the comment."""
+    return visible(text).replace("*/", "* /").replace("\\\n", " ").replace("??/", "? ?/")
 
 
 class Edits:

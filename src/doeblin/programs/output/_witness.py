@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import uuid
 from typing import Any
 
 from ..._errors import Place
+from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
 from .._verdict import Outcome, Verdict
@@ -108,7 +108,7 @@ def _location(program: Program, place: Place, function: str | None = None) -> di
 
 
 def _document(program: Program, kind: str, content: list[Any]) -> str:
-    digest = hashlib.sha256(program.text.encode("utf-8")).hexdigest()
+    digest = hashlib.sha256(program.text.encode("utf-8", "replace")).hexdigest()
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entry = {
         "entry_type": kind,
@@ -140,12 +140,12 @@ def _yaml(value: Any, depth: int) -> list[str]:
                 inner = _yaml(item, depth + 1)
                 lines += [f"{pad}- {inner[0].lstrip()}", *inner[1:]]
             else:
-                lines.append(f"{pad}- {json.dumps(item, ensure_ascii=False)}\n")
+                lines.append(f"{pad}- {json_text(item)}\n")
     else:
         for key, item in value.items():
-            name = key if key.replace("_", "").isalnum() else json.dumps(key)
+            name = key if key.replace("_", "").isalnum() else json_text(key)
             if isinstance(item, dict | list) and item:
                 lines += [f"{pad}{name}:\n", *_yaml(item, depth + 1)]
             else:
-                lines.append(f"{pad}{name}: {json.dumps(item, ensure_ascii=False)}\n")
+                lines.append(f"{pad}{name}: {json_text(item)}\n")
     return lines
