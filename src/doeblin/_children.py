@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
 
@@ -35,8 +36,17 @@ def _watch(sentinel: int) -> None:
     os._exit(1)
 
 
-def process_pool(workers: int) -> ProcessPoolExecutor:
+@contextlib.contextmanager
+def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """So many worker processes, fresh ones: a fork would copy a half-initialised compiler's locks,
-    and does not go together with JAX."""
+    and does not go together with JAX. After an error or Ctrl-C nobody waits for them."""
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown(cancel_futures=True)

@@ -36,7 +36,7 @@ def test_verdicts_that_differ_are_told(tmp_path, capsys):
     (tmp_path / "expected.tsv").write_text(
         "suite\tfile\tverdict\nmixed\tfig1.c\tunsafe\nmixed\toff_by_one.c\tunsafe\n"
     )
-    assert run(suite, "--no-peers") == 1
+    assert run(suite, "--no-peers") == 4
     out = capsys.readouterr().out
     assert "2 programs" in out and "fig1.c: safe, expected unsafe" in out
     assert run(tmp_path / "nowhere", "--no-peers") == 3

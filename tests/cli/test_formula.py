@@ -94,7 +94,7 @@ def test_every_method_in_the_papers_space(capsys, box, method):
 
 def test_an_answer_that_errs_says_so(capsys, box):
     status, out, err = run(capsys, "formula", box, "--template", "1x1", "--max-steps", "50")
-    assert status == 1
+    assert status == 2
     assert "errs on 5 of 125 examples: rows 51, 57, 63, 69, 75" in err
     assert "the steps were up" in err
     assert out.strip() == "x1 != 0"
@@ -104,7 +104,7 @@ def test_contradictions_are_reported_with_their_rows_before_the_search(capsys, t
     path = tmp_path / "both.csv"
     path.write_text("x,f\n1,True\n2,False\n1,False\n1,True\n")
     status, _, err = run(capsys, "formula", str(path))
-    assert status == 1
+    assert status == 2
     assert "contradiction at x = 1: True in rows 1, 4, False in row 3" in err
     assert "no formula can do better" in err
     status, out, _ = run(capsys, "formula", str(path), "--json")

@@ -71,14 +71,15 @@ def echo(
 
 def flushed(status: int) -> int:
     """The status when all output is out; what failed is not tried again when Python ends."""
-    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except (OSError, ValueError) as error:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            if number == 1 and status in (Status.DONE, Status.UNSAFE, Status.UNKNOWN):
+            if stream is sys.stdout and status in (Status.DONE, Status.UNSAFE, Status.UNKNOWN):
                 closed = isinstance(error, BrokenPipeError)
                 status = Status.CLOSED_PIPE if closed else Status.OUTPUT_ERROR
                 if not closed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -260,18 +261,9 @@ def _rows(rows: Any) -> str:
     return f"row{'s' * (len(rows) != 1)} {shown}{more}"
 
 
-class _pool:
+def _pool(workers: int) -> AbstractContextManager[Executor | None]:
     """A process pool for several workers, nothing for one."""
-
-    def __init__(self, workers: int):
-        self._executor = process_pool(workers) if workers > 1 else None
-
-    def __enter__(self) -> Executor | None:
-        return self._executor
-
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+    return process_pool(workers) if workers > 1 else nullcontext()
 
 
 class _meter:

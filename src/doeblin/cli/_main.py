@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import signal
 import sys
 import threading
@@ -86,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line. Whatever happens, it ends with a status of the table."""
     state = _State()
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             # Some terminals do not have all characters; none is worth a crash.
             stream.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ def run_programs(
 
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers
-    with progress(total) as step, _workers(jobs) as executor:
+    with progress(total) as step, process_pool(jobs) if jobs > 1 else nullcontext() as executor:
         cells = program_table(
             trials, timeout=timeout, seed=seed, executor=executor, log=log, step=step
         )
@@ -44,19 +42,6 @@ def run_programs(
         return
     _show(result, trials)
     _console.echo(f"wrote {path}")
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[Executor | None]:
-    """So many processes; none but this one for a single job."""
-    if jobs == 1:
-        yield None
-        return
-    executor = process_pool(jobs)
-    try:
-        yield executor
-    finally:
-        executor.shutdown(cancel_futures=True)
 
 
 def _show(result: dict[str, Any], trials: int) -> None:

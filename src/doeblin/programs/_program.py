@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from .._errors import InputError
+from .._errors import InputError, Place
 from .._files import MEBIBYTE, read_text
 from .c import SIGNED_OVERFLOW, Unsupported, read_c
 from .c._types import Wraps

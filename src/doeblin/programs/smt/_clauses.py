@@ -327,8 +327,9 @@ def _name_formals(side: _Application, rule: _Rule) -> None:
         return
     formals: list[str] = []
     for number, name in enumerate(found):
-        repeated = name is None or name in formals
-        formals.append(unique(f"a{number}", {*formals, *names}) if repeated else name)
+        if name is None or name in formals:
+            name = unique(f"a{number}", {*formals, *names})
+        formals.append(name)
     predicate.formals, predicate.named = formals, len(names)
     predicate.shown = [rule.shown.get(name, name) for name in formals]
 

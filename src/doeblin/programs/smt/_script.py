@@ -58,7 +58,8 @@ class Script:
         """Let Z3 read `text`, in which what stands at `item` begins at `start`; its assertions."""
         _check(item)
         try:
-            return list(self._parser.from_string(text))
+            found = self._parser.from_string(text)
+            return [found[number] for number in range(len(found))]
         except z3.Z3Exception as error:
             raise self._explained(error, item, start) from None
 
@@ -111,15 +112,15 @@ def _check(item: Expression) -> None:
         least = _ARITY.get(head, 0)
         if 1 < len(part) <= least:
             raise InputError(f"'{head}' needs at least {least} arguments", place=head.place)
-        if head in ("let", "forall", "exists") and len(part) == 3 and isinstance(part[1], Group):
+        if head in ("let", "forall", "exists") and len(part) == 3:
             _distinct(part[1])
-        if head == "define-fun" and len(part) == 5 and isinstance(part[2], Group):
+        if head == "define-fun" and len(part) == 5:
             _distinct(part[2])
 
 
-def _distinct(binders: Group) -> None:
+def _distinct(binders: Expression) -> None:
     seen: set[str] = set()
-    for binder in binders:
+    for binder in binders if isinstance(binders, Group) else ():
         name = binder[0] if isinstance(binder, Group) and binder else None
         if isinstance(name, Symbol):
             if name in seen:

@@ -56,15 +56,17 @@ def read_sygus(text: str, file: str) -> System:
 
 
 def _parameters(command: Group) -> list[tuple[Symbol, Expression]]:
-    found = []
-    if len(command) < 3 or not isinstance(command[2], Group):
+    found: list[tuple[Symbol, Expression]] = []
+    parameters = command[2] if len(command) > 2 else None
+    if not isinstance(parameters, Group):
         raise InputError(f"'{command[0]}' needs parameters", place=command.place)
-    for item in command[2]:
-        if not (isinstance(item, Group) and len(item) == 2 and isinstance(item[0], Symbol)):
+    for item in parameters:
+        name = item[0] if isinstance(item, Group) and len(item) == 2 else None
+        if not isinstance(name, Symbol) or not isinstance(item, Group):
             raise InputError("a parameter is a name and a sort", place=item.place)
-        if item[0] in [name for name, _ in found]:
-            raise InputError(f"'{item[0]}' is bound twice", place=item[0].place)
-        found.append((item[0], item[1]))
+        if name in [other for other, _ in found]:
+            raise InputError(f"'{name}' is bound twice", place=name.place)
+        found.append((name, item[1]))
     return found
 
 
