@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import NamedTuple
 
 
@@ -48,16 +51,39 @@ class MissingExtraError(ImportError):
     def __init__(self, module: str, extra: str):
         super().__init__(
             f"this needs the package '{module}', which is not installed; "
-            f"install it with: pip install 'doeblin[{extra}]'"
+            f"install it with: pip install 'doeblin[{extra}]'",
+            name=module,
         )
         self.module = module
         self.extra = extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.module, self.extra)  # it comes back from worker processes, too
 
     @classmethod
     def explaining(cls, error: ModuleNotFoundError) -> MissingExtraError | None:
         """The same error, if it is for want of one of our optional packages."""
         module = (error.name or "").split(".")[0]
         return cls(module, _EXTRA_OF[module]) if module in _EXTRA_OF else None
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """For imports that an extra brings: where a package is missing, the error names the extra."""
+    try:
+        yield
+    except MissingExtraError as error:
+        raise MissingExtraError(error.module, extra) from None
+    except ModuleNotFoundError as error:
+        explained = MissingExtraError.explaining(error)
+        raise (MissingExtraError(explained.module, extra) if explained else error) from None
+
+
+def require(extra: str, *modules: str) -> None:
+    """Ask for packages before the work that needs them begins."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise MissingExtraError(module, extra)
 
 
 _EXTRA_OF = {

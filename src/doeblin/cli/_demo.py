@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._errors import require
 from .._files import write_text
 from . import _console
 
@@ -32,6 +33,7 @@ def demo(out: Path, seed: int) -> None:
     from .._children import process_pool
     from ..report import SECTIONS, render
 
+    require("all", "jax", "equinox", "optax", "numba", "pycparser", "z3", "safetensors")
     workers = min(len(SECTIONS), os.cpu_count() or 1)
     with (
         process_pool(workers) as pool,

@@ -5,28 +5,46 @@
 callers with pools of atoms of their own.
 """
 
-from ._bits import pack as pack
-from ._bits import unpack as unpack
-from ._engine import Chain as Chain
-from ._examples import Contradiction as Contradiction
-from ._examples import Examples as Examples
-from ._formula import Atom as Atom
-from ._formula import Formula as Formula
-from ._minimise import minimised as minimised
-from ._read import read_examples as read_examples
-from ._record import Progress as Progress
-from ._record import TracePoint as TracePoint
-from ._search import SearchResult as SearchResult
-from ._search import search as search
-from ._space import Space as Space
-from ._stages import Method as Method
-from ._stages import Stage as Stage
-from ._stages import focused_gibbs as focused_gibbs
-from ._stages import one_stage as one_stage
-from ._stages import two_stage as two_stage
-from ._stages import zero_stage as zero_stage
-from ._tables import AtomArrays as AtomArrays
-from ._tables import classes as classes
-from ._tables import slots_for as slots_for
-from ._tables import truth_table as truth_table
-from ._task import Task as Task
+from .._errors import needs
+
+with needs("formulas"):
+    from ._bits import pack, unpack
+    from ._engine import Chain
+    from ._examples import Contradiction, Examples
+    from ._formula import Atom, Formula
+    from ._minimise import minimised
+    from ._read import read_examples
+    from ._record import Progress, TracePoint
+    from ._search import SearchResult, search
+    from ._space import Space
+    from ._stages import Method, Stage, focused_gibbs, one_stage, two_stage, zero_stage
+    from ._tables import AtomArrays, classes, slots_for, truth_table
+    from ._task import Task
+
+__all__ = [
+    "Atom",
+    "AtomArrays",
+    "Chain",
+    "Contradiction",
+    "Examples",
+    "Formula",
+    "Method",
+    "Progress",
+    "SearchResult",
+    "Space",
+    "Stage",
+    "Task",
+    "TracePoint",
+    "classes",
+    "focused_gibbs",
+    "minimised",
+    "one_stage",
+    "pack",
+    "read_examples",
+    "search",
+    "slots_for",
+    "truth_table",
+    "two_stage",
+    "unpack",
+    "zero_stage",
+]

@@ -1,31 +1,48 @@
 """Learning: maximise the likelihood of data under the chain's stationary law."""
 
-from ._contrastive import ApproximateGibbs as ApproximateGibbs
-from ._contrastive import Contrastive as Contrastive
-from ._contrastive import PersistentContrastive as PersistentContrastive
-from ._data import Dataset as Dataset
-from ._estimate import AbstractEstimator as AbstractEstimator
-from ._estimate import PathEstimate as PathEstimate
-from ._estimate import RestartLikelihood as RestartLikelihood
-from ._fit import Fit as Fit
-from ._fit import LogLikelihood as LogLikelihood
-from ._fit import Objective as Objective
-from ._fit import fit as fit
-from ._fit import likelihood as likelihood
-from ._fit import log_likelihood as log_likelihood
-from ._horizons import AbstractHorizon as AbstractHorizon
-from ._horizons import FixedHorizon as FixedHorizon
-from ._horizons import Geometric as Geometric
-from ._initialise import extend_with_zeros as extend_with_zeros
-from ._likelihood import Bidirectional as Bidirectional
-from ._likelihood import Forward as Forward
-from ._likelihood import Reversal as Reversal
-from ._normalise import Normalise as Normalise
-from ._rates import em_epsilon as em_epsilon
-from ._rates import em_stage_matrix as em_stage_matrix
-from ._rates import exit_rates as exit_rates
-from ._reward import LogReward as LogReward
-from ._reward import Reward as Reward
-from ._reward import edit_distance as edit_distance
-from ._reward import edit_distance_reward as edit_distance_reward
-from ._states import weighted_states as weighted_states
+from .._errors import needs
+
+with needs("learning"):
+    from ._contrastive import ApproximateGibbs, Contrastive, PersistentContrastive
+    from ._data import Dataset
+    from ._estimate import AbstractEstimator, PathEstimate, RestartLikelihood
+    from ._fit import Fit, LogLikelihood, Objective, fit, likelihood, log_likelihood
+    from ._horizons import AbstractHorizon, FixedHorizon, Geometric
+    from ._initialise import extend_with_zeros
+    from ._likelihood import Bidirectional, Forward, Reversal
+    from ._normalise import Normalise
+    from ._rates import em_epsilon, em_stage_matrix, exit_rates
+    from ._reward import LogReward, Reward, edit_distance, edit_distance_reward
+    from ._states import weighted_states
+
+__all__ = [
+    "AbstractEstimator",
+    "AbstractHorizon",
+    "ApproximateGibbs",
+    "Bidirectional",
+    "Contrastive",
+    "Dataset",
+    "Fit",
+    "FixedHorizon",
+    "Forward",
+    "Geometric",
+    "LogLikelihood",
+    "LogReward",
+    "Normalise",
+    "Objective",
+    "PathEstimate",
+    "PersistentContrastive",
+    "RestartLikelihood",
+    "Reversal",
+    "Reward",
+    "edit_distance",
+    "edit_distance_reward",
+    "em_epsilon",
+    "em_stage_matrix",
+    "exit_rates",
+    "extend_with_zeros",
+    "fit",
+    "likelihood",
+    "log_likelihood",
+    "weighted_states",
+]

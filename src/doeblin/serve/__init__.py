@@ -3,7 +3,17 @@
 Work runs in worker processes that can be killed; the server itself only listens and answers.
 """
 
-from ._app import create_app as create_app
-from ._limits import Limits as Limits
-from ._safety import LOOPBACK as LOOPBACK
-from ._server import serve as serve
+from .._errors import needs
+
+with needs("serve"):
+    from ._app import create_app
+    from ._limits import Limits
+    from ._safety import LOOPBACK
+    from ._server import serve
+
+__all__ = [
+    "LOOPBACK",
+    "Limits",
+    "create_app",
+    "serve",
+]
