@@ -8,8 +8,9 @@
    stdin:  "e PROGRAM RUNS"           enumerate all inputs, depth first, at most RUNS runs
            "r PROGRAM N VALUE..."     one run with these inputs
    stdout: "OUTCOME VALUE..." a run, then "."; outcomes: P passed, F failed, A assumption false or
-           exit, L too long, D division by zero, S shift by an amount out of range, O signed overflow,
-           U other undefined behaviour, X inputs exhausted, C enumeration was cut. */
+           exit, L too long, D division by zero, S shift by an amount out of range
+           or to the left of a negative value, O signed overflow, U other undefined
+           behaviour, X inputs exhausted, C enumeration was cut. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct state {
   wide value[MOST];
   int choice[MOST], choices[MOST];
   char *image;
+  struct { wide low, high; int seen; } range[MOST], now[MOST];
 };
 static struct state *s;
 extern char __data_start[], _end[];
@@ -74,6 +76,23 @@ void __assert_fail(const char *a, const char *f, unsigned l, const char *n) { st
 void abort(void) { stop('A'); }
 void exit(int status) { if (s && s->running) stop('A'); fflush(stdout); _Exit(status); }
 
+/* The range of a value over all runs that are defined: "B NUMBER LOW HIGH" after an enumeration. */
+void probe(int k, wide v) {
+  if (k >= MOST) return;
+  if (!s->now[k].seen++) s->now[k].low = s->now[k].high = v;
+  if (v < s->now[k].low) s->now[k].low = v;
+  if (v > s->now[k].high) s->now[k].high = v;
+}
+static void merge(int counts) {
+  for (int k = 0; k < MOST; k++) {
+    if (counts && s->now[k].seen) {
+      if (!s->range[k].seen++ || s->now[k].low < s->range[k].low) s->range[k].low = s->now[k].low;
+      if (s->range[k].seen == 1 || s->now[k].high > s->range[k].high) s->range[k].high = s->now[k].high;
+    }
+    s->now[k].seen = 0;
+  }
+}
+
 void __sanitizer_cov_trace_pc(void) { if (s && s->running && ++s->steps > step_limit) stop('L'); }
 static void late(int n) { if (s->running) stop('L'); }
 static void trap(int n) { if (s->running) stop('U'); _Exit(3); }
@@ -83,7 +102,8 @@ static void trap(int n) { if (s->running) stop('U'); _Exit(3); }
 struct report { const char *file; unsigned line, column; struct { unsigned short kind, info; } *left, *right; };
 REPORT(add_overflow, 'O') REPORT(sub_overflow, 'O') REPORT(mul_overflow, 'O') REPORT(negate_overflow, 'O')
 REPORT(divrem_overflow, (unsigned)b ? 'O' : 'D')
-REPORT(shift_out_of_bounds, b < (1ul << (r->left->info >> 1)) ? 'O' : 'S')
+#define WIDTH(r) (1ul << (r->left->info >> 1))
+REPORT(shift_out_of_bounds, b < WIDTH(r) && !(a >> (WIDTH(r) - 1) & 1) ? 'O' : 'S')
 UB(out_of_bounds) UB(type_mismatch_v1) UB(load_invalid_value) UB(vla_bound_not_positive)
 UB(nonnull_arg) UB(nonnull_return_v1) UB(pointer_overflow) UB(invalid_builtin) UB(float_cast_overflow)
 UB(alignment_assumption) UB(implicit_conversion) UB(function_type_mismatch) UB(nullability_arg)
@@ -127,14 +147,19 @@ int main(void) {
       long runs;
       if (scanf("%ld", &runs) != 1) return 2;
       s->enumerate = 1, s->given = 0;
+      memset(s->range, 0, sizeof s->range);
       for (;;) {
-        report(go(program));
+        int outcome = go(program);
+        report(outcome);
+        merge(strchr("PFA", outcome) != 0);
         int last = s->used < MOST ? s->used - 1 : MOST - 1;
         while (last >= 0 && s->choice[last] + 1 >= s->choices[last]) last--;
         if (last < 0) break;
         if (--runs <= 0) { printf("C\n"); break; }
         s->choice[last]++, s->given = last + 1;
       }
+      for (int k = 0; k < MOST; k++)
+        if (s->range[k].seen) printf("B %d %lld %lld\n", k, s->range[k].low, s->range[k].high);
     }
     printf(".\n");
     fflush(stdout);

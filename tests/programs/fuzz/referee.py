@@ -127,6 +127,14 @@ class Bench:
                 groups[-1].append(Run(outcome, tuple(map(int, values))))
         return groups[:-1]
 
+    def ranges(self, runs: int = 3000) -> list[dict[int, tuple[int, int]]]:
+        """Of every program, what its probes saw in the runs that are defined."""
+        questions = "".join(f"e {i} {runs}\n" for i in range(self.count))
+        return [
+            {run.inputs[0]: run.inputs[1:] for run in group if run.outcome == "B"}  # type: ignore[misc]
+            for group in self._ask(self.sanitized[0], questions)
+        ]
+
     def replay(self, program: int, inputs: Sequence[int]) -> set[str]:
         """How the run with these inputs ends, in the sanitized builds."""
         question = f"r {program} {len(inputs)} {' '.join(map(str, inputs))}\n"

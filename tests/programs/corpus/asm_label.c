@@ -1,0 +1,2 @@
+// truth: refused
+int x asm("y") ; int main(void){ assert(x == 0); return 0; }

@@ -1,0 +1,2 @@
+// truth: unspecified
+int g; int f(void){ return ++g; } int main(void){ assert(f() < f()); return 0; }

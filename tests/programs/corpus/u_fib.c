@@ -1,0 +1,2 @@
+// truth: unsafe
+int main(void){ unsigned a = 0, b = 1, i = 0; while (i < 60) { unsigned t = a + b; a = b; b = t; i++; assert(b >= a); } return 0; }

@@ -1,0 +1,138 @@
+"""Verdicts on random C programs, judged by compiled runs.
+
+`python -m tests.programs.fuzz --count 10000 --jobs 2` is what `make fuzz` does.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from doeblin._errors import InputError
+from doeblin.programs import Verdict, parse_program, verify
+
+from .grammar import Generator, Program
+from .referee import FAILS, OVERFLOWS, Bench, Truth
+from .render import render
+
+MIRROR = 10_000_000  # the second reading of an unordered program is numbered apart
+
+
+@dataclass
+class Case:
+    """A program, and the places in the batch of the texts that say the truth about it."""
+
+    seed: int
+    program: Program
+    text: str
+    places: list[int]
+    truths: list[Truth] = field(default_factory=list)
+
+    def fails(self, outcomes: str) -> list[bool]:
+        return [truth.first(outcomes) is not None for truth in self.truths]
+
+
+@dataclass
+class Batch:
+    cases: list[Case]
+    bench: Bench
+
+
+def prepare(seeds: range, folder: Path, levels=("-O0", "-O2")) -> Batch:
+    """Programs with tight assertions, and their truths."""
+    programs = [Generator(seed).program() for seed in seeds]
+    probes = [render(program, order="left") for program in programs]
+    ranges = Bench(probes, folder / "probe", names=["gcc"], levels=[]).ranges()
+    cases, texts = [], []
+    for seed, program, known in zip(seeds, programs, ranges, strict=True):
+        text = render(program, ranges=known)
+        places = [len(texts)]
+        if program.unordered:
+            mirror = Generator(seed, seed + MIRROR).program()
+            texts.append(render(program, ranges=known, order="left"))
+            places.append(len(texts))
+            texts.append(render(mirror, ranges=known, order="right"))
+        else:
+            texts.append(text)
+        cases.append(Case(seed, program, text, places))
+    bench = Bench(texts, folder, levels=levels)
+    truths = bench.truths()
+    for case in cases:
+        case.truths = [truths[place] for place in case.places]
+    return Batch(cases, bench)
+
+
+def objection(batch: Batch, case: Case, verdict: Verdict, overflow: bool) -> str | None:
+    """What is wrong with a verdict."""
+    outcomes = FAILS + OVERFLOWS if overflow else FAILS
+    if verdict.outcome.value == "SAFE":
+        for truth in case.truths:
+            if run := truth.first(outcomes):
+                return f"SAFE, but the run on {list(run.inputs)} ends with {run.outcome}"
+            if not verdict.assumptions and (run := truth.first(OVERFLOWS)):
+                return f"SAFE without assumptions, but {list(run.inputs)} overflows"
+    if verdict.outcome.value == "UNSAFE":
+        inputs = [value for _, value in verdict.inputs]
+        for place in case.places:
+            ends = batch.bench.replay(place, inputs)
+            if not ends <= set(outcomes):
+                return f"UNSAFE, but the run on {inputs} ends with {'/'.join(sorted(ends))}"
+    return None
+
+
+@dataclass
+class Tally:
+    outcomes: Counter = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    reasons: Counter = field(default_factory=Counter)
+
+    def add(self, other: Tally) -> None:
+        self.outcomes += other.outcomes
+        self.wrong += other.wrong
+        self.reasons += other.reasons
+
+
+def judge(seeds: range, *, timeout: float, levels=("-O0", "-O2")) -> Tally:
+    """Prepares and verifies a batch; every fourth program counts signed overflow as a failure."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        batch = prepare(seeds, Path(folder), levels)
+        for case in batch.cases:
+            overflow = case.seed % 4 == 3
+            if any(truth.split for truth in case.truths):
+                tally.outcomes["compilers differ"] += 1
+                tally.reasons[f"compilers differ on {case.seed}"] += 1
+                continue
+            problem, outcome = verdict_on(batch, case, timeout, overflow, tally)
+            tally.outcomes[outcome] += 1
+            if problem:
+                tally.wrong.append(f"seed {case.seed}{' --overflow' * overflow}: {problem}")
+    return tally
+
+
+def verdict_on(batch: Batch, case: Case, timeout: float, overflow: bool, tally: Tally):
+    """(what is wrong, what was said)."""
+    started = time.process_time()
+    try:
+        ints = "overflow" if overflow else "c"
+        parsed = parse_program(case.text, file=f"fuzz{case.seed}.c", ints=ints)
+        verdict = verify(parsed, timeout=timeout, seed=case.seed)
+    except InputError as error:
+        return f"legal, but refused: {error}", "refused"
+    except Exception as error:  # a crash is a finding like any other
+        return f"crash: {error!r}", "crash"
+    spent = time.process_time() - started
+    if spent > timeout + 2:
+        return f"{spent:.1f} s of processor time for a limit of {timeout} s", "late"
+    if verdict.outcome.value == "UNKNOWN":
+        tally.reasons[verdict.reason.split(" at fuzz")[0][:60]] += 1
+    if case.seed % 10 == 7:
+        again = verify(parsed, timeout=timeout, seed=case.seed)
+        said = (verdict.outcome, [i.text for i in verdict.invariants], verdict.inputs)
+        same = (again.outcome, [i.text for i in again.invariants], again.inputs)
+        if said != same and "UNKNOWN" not in (verdict.outcome.value, again.outcome.value):
+            return "two runs with one seed differ", verdict.outcome.value
+    return objection(batch, case, verdict, overflow), verdict.outcome.value

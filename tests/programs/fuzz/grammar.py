@@ -1,0 +1,467 @@
+"""Random C programs as trees of tuples; `render.py` writes them out.
+
+Every construct that the verifier says it models is drawn. A full expression never has two unsequenced
+effects on one variable, except where `Generator.unordered` makes one on purpose. Assertions are mostly
+*holes*: an expression whose exact range the referee measures first, so that the assertion is tight.
+
+Expressions: ("num", text), ("var", name), ("un", op, e), ("bin", op, a, b), ("cond", c, a, b),
+("cast", type, e), ("comma", a, b), ("set", op, name, e), ("step", op, prefix, name),
+("call", name, args), ("sizeof", e), ("sizetype", type), ("input", kind), ("either", op, name, call).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+SIGNED = ("char", "signed char", "short", "int", "long", "long long")
+UNSIGNED = ("unsigned char", "unsigned short", "unsigned int", "unsigned long")
+INPUTS = {"_Bool": "bool", "unsigned char": "uchar", "char": "char", "int": "int"}
+COMPARE = ("<", "<=", ">", ">=", "==", "!=")
+EDGES = "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
+SPELLINGS = ("assert", "verifier", "reach", "error", "fail", "check", "label")
+
+
+@dataclass
+class Function:
+    result: str
+    name: str
+    params: list[tuple[str, str]]
+    body: list[tuple]
+    effects: bool = False  # writes something that outlives a call
+    leaf: bool = False  # reads and writes nothing but its parameters
+    value: tuple | None = None  # of a function that is one return
+
+
+@dataclass
+class Program:
+    number: int
+    head: list[str] = field(default_factory=list)  # macros, enums, typedefs, in order
+    globals: list[tuple[str, str, tuple | None]] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    body: list[tuple] = field(default_factory=list)
+    holes: int = 0
+    unordered: bool = False
+    types: dict[str, str] = field(default_factory=dict)  # typedef and enum names to what they are
+
+
+class Generator:
+    """Draws one program; file-scope names end in the program's number, so that many share a unit."""
+
+    def __init__(self, seed: int, number: int | None = None):
+        number = seed if number is None else number
+        self.rng = random.Random(seed)
+        self.made = Program(number)
+        self.tag = f"_{number}"
+        self.scopes: list[dict[str, tuple[str, bool]]] = [{}]
+        self.constants: list[str] = []
+        self.types = ["int"] * 6 + ["_Bool", *SIGNED, *UNSIGNED]
+        self.fresh = 0
+        self.loops = 0
+        self.inside: list[str] = []  # enclosing loops and switches
+        self.effects = False
+        self.globals_used = False
+        self.result: str | None = None
+        self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
+        self.hidden: str | None = None  # being declared: its initialiser may not read it
+
+    def program(self) -> Program:
+        rng, made = self.rng, self.made
+        self.head()
+        for name in ("g", "h", "k")[: rng.randint(0, 3)]:
+            kind = self.type()
+            made.globals.append((kind, name + self.tag, rng.choice([None, self.number()])))
+            self.scopes[0][name + self.tag] = (kind, True)
+        for name in ("f", "p", "q")[: rng.randint(0, 3)]:
+            made.functions.append(self.function(name + self.tag))
+        self.scopes.append({})
+        made.body = self.inputs()
+        for name in ("a", "b", "c")[: rng.randint(1, 3)]:
+            made.body.append(self.declare(name))
+        made.body += self.block(2, rng.randint(2, 5))
+        if self.loops == 0 and rng.random() < 0.7:
+            made.body.append(self.loop(2))
+        if rng.random() < 0.06 and (found := self.unordered()):
+            made.body.append(found)
+        for _ in range(rng.randint(1, 2)):
+            made.body.append(self.claim())
+        return made
+
+    # File scope
+
+    def head(self) -> None:
+        rng, made, tag = self.rng, self.made, self.tag
+        if rng.random() < 0.4:
+            first = rng.choice([-1, 0, 0, 0, 5])
+            names = [f"{x}{tag}" for x in ("RED", "BLUE", "GREEN")]
+            made.head.append(f"enum color{tag} {{ {names[0]} = {first}, {names[1]}, {names[2]} = 9 }};")
+            self.constants += names
+            self.types += [f"enum color{tag}"] * 2
+            made.types[f"enum color{tag}"] = "int" if first < 0 else "unsigned int"
+        if rng.random() < 0.3:
+            kind = rng.choice(SIGNED + UNSIGNED)
+            made.head.append(f"typedef {kind} word{tag};")
+            self.types += [f"word{tag}"] * 2
+            made.types[f"word{tag}"] = kind
+        if rng.random() < 0.4:
+            made.head.append(f"#define N{tag} {rng.choice(['3', '(2 + 1)', '7u', '0x10', '5 - 2'])}")
+            self.constants.append(f"N{tag}")
+        if rng.random() < 0.3:
+            made.head.append(f"#define MAX{tag}(x, y) ((x) > (y) ? (x) : (y))")
+            made.head.append(f"#define RAW{tag}(x) x + 1")
+        if rng.random() < 0.3:
+            made.head += [f"#if {self.pp(2)}", f"#define W{tag} 1", "#else", f"#define W{tag} 2", "#endif"]
+            self.constants.append(f"W{tag}")
+
+    def pp(self, depth: int) -> str:
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.2:
+            return rng.choice(["0", "1", "2", "-1", "3u", "'a'", "0x7fffffff", "NONE", "defined(__GNUC__)"])
+        op = rng.choice(["+", "-", "*", "<", ">", "==", "&&", "||", "<<", "?"])
+        if op == "?":
+            return f"({self.pp(0)} ? {self.pp(depth - 1)} : {self.pp(depth - 1)})"
+        return f"({self.pp(depth - 1)} {op} {'2' if op == '<<' else self.pp(depth - 1)})"
+
+    def function(self, name: str) -> Function:
+        rng = self.rng
+        self.effects = self.globals_used = False
+        params = [(self.type(), x) for x in ("x", "y")[: rng.randint(0, 2)]]
+        self.result = self.type()
+        self.scopes.append({x: (kind, True) for kind, x in params})
+        if rng.random() < 0.35:
+            outside, self.scopes[0] = self.scopes[0], {}
+            value = self.pure(2)
+            self.scopes[0] = outside
+            made = Function(self.result, name, params, [("return", value)], leaf=True, value=value)
+        else:
+            body = []
+            if rng.random() < 0.4:
+                kind = self.type()
+                body.append(("decl", True, kind, "s", self.number()))
+                self.scopes[-1]["s"] = (kind, True)
+                self.effects = True
+            body.append(self.declare("a"))
+            body += self.block(1, rng.randint(1, 3))
+            body.append(("return", self.pure(1)))
+            made = Function(self.result, name, params, body, self.effects)
+            made.leaf = not self.effects and not self.globals_used
+        self.scopes.pop()
+        self.result = None
+        return made
+
+    def inputs(self) -> list[tuple]:
+        """Few, each of a small domain, so that all runs can be had."""
+        rng = self.rng
+        body: list[tuple] = []
+        count = rng.choice([0, 1, 1, 2, 2, 3])
+        for name in ("u", "v", "w")[:count]:
+            kind = rng.choice(["int", "int", "_Bool"] + ["unsigned char", "char"] * (count == 1))
+            target = self.type() if kind == "int" and rng.random() < 0.3 else kind
+            body.append(("decl", False, kind, name, ("input", INPUTS[kind])))
+            if kind == "int":
+                low = rng.randint(-5, 1)
+                high = low + rng.randint(1, 8)
+                within = ("bin", "&&", *(("bin", op, ("var", name), ("num", str(n)))
+                          for op, n in ((">=", low), ("<=", high))))  # fmt: skip
+                body.append(("assume", within))
+            self.scopes[-1][name] = (kind, True)
+            if target != kind:
+                body.append(("decl", False, target, "t" + name, ("var", name)))
+                self.scopes[-1]["t" + name] = (target, True)
+        return body
+
+    # Statements
+
+    def block(self, depth: int, count: int) -> list[tuple]:
+        return [self.statement(depth) for _ in range(count)]
+
+    def nested(self, depth: int, count: int = 2) -> list[tuple]:
+        self.scopes.append({})
+        body = []
+        if self.rng.random() < 0.2:
+            body.append(self.declare(self.rng.choice("abcd")))
+        body += self.block(depth, self.rng.randint(1, count))
+        self.scopes.pop()
+        return body
+
+    def declare(self, name: str) -> tuple:
+        kind = self.type()
+        self.hidden = name
+        value = self.expression(2)
+        self.hidden = None
+        self.scopes[-1][name] = (kind, True)
+        return ("decl", False, kind, name, value)
+
+    def statement(self, depth: int) -> tuple:
+        rng = self.rng
+        kinds = ["assign"] * 5 + ["compound"] * 3 + ["step"] * 2 + ["call", "void"]
+        if depth > 0:
+            kinds += ["if"] * 3 + ["switch", "switch", "block", "goto"]
+            if self.loops < 2:
+                kinds += ["loop"] * 2
+        if self.inside:
+            kinds += ["leave"] * 2
+        if self.result is not None:
+            kinds.append("return")
+        else:
+            kinds += ["claim"]
+        return getattr(self, "make_" + rng.choice(kinds))(depth)
+
+    def target(self) -> str:
+        names = [n for n, (_, free) in self.visible().items() if free]
+        name = self.rng.choice(names)
+        self.touch(name, write=True)
+        return name
+
+    def touch(self, name: str, write: bool = False) -> None:
+        if name.endswith(self.tag) or name == "s":
+            self.globals_used = True
+            self.effects |= write
+
+    def make_assign(self, depth: int) -> tuple:
+        name = self.target()
+        return ("expr", ("set", "=", name, self.expression(3, avoid={name})))
+
+    def make_compound(self, depth: int) -> tuple:
+        name = self.target()
+        op = self.rng.choice("+= += += -= -= *= /= %= <<= >>=".split() + ["&=", "|=", "^="] * self.bits)
+        if op in ("/=", "%=", "<<=", ">>=", "*="):
+            value: tuple = ("num", str(self.rng.randint(1, 4)))
+        elif op in ("&=", "|=", "^="):
+            value = ("num", self.rng.choice("1 3 7 15".split()))
+        else:
+            value = self.pure(2)
+        return ("expr", ("set", op, name, value))
+
+    def make_step(self, depth: int) -> tuple:
+        return ("expr", self.step(self.target()))
+
+    def step(self, name: str) -> tuple:
+        return ("step", self.rng.choice(["++", "--"]), self.rng.random() < 0.5, name)
+
+    def make_void(self, depth: int) -> tuple:
+        return self.rng.choice([("empty",), ("expr", ("cast", "void", self.expression(1)))])
+
+    def make_call(self, depth: int) -> tuple:
+        if not self.made.functions:
+            return ("empty",)
+        return ("expr", self.call(self.rng.choice(self.made.functions)))
+
+    def make_if(self, depth: int) -> tuple:
+        other = self.nested(depth - 1) if self.rng.random() < 0.5 else None
+        return ("if", self.condition(2), self.nested(depth - 1), other)
+
+    def make_block(self, depth: int) -> tuple:
+        self.scopes.append({})
+        body = [self.declare(self.rng.choice("abc")), *self.block(depth - 1, 2)]
+        self.scopes.pop()
+        return ("block", body)
+
+    def make_switch(self, depth: int) -> tuple:
+        rng = self.rng
+        labels: list[str | None] = ["0", "1", "2", "-1", "3", "'A'"]
+        chosen = rng.sample(labels, rng.randint(1, 4))
+        if rng.random() < 0.2:
+            chosen.append(rng.choice(["255", "256", "-128"]))
+        if rng.random() < 0.6:
+            chosen.insert(rng.randint(0, len(chosen)), None)
+        subject = self.expression(2)
+        self.inside.append("switch")
+        cases = [(label, self.nested(depth - 1), rng.random() < 0.6) for label in chosen]
+        self.inside.pop()
+        return ("switch", subject, cases)
+
+    def make_goto(self, depth: int) -> tuple:
+        """Forward over something, or back a few times."""
+        self.fresh += 1
+        label = f"L{self.fresh}"
+        if self.rng.random() < 0.5:
+            skipped = self.nested(depth - 1)
+            jump = ("if", self.condition(1), [("goto", label)], None)
+            return ("flat", [jump, ("block", skipped), ("label", label)])
+        counter = f"j{self.fresh}"
+        self.scopes[-1][counter] = ("int", False)
+        self.loops += 1
+        again = ("bin", "<", ("step", "++", True, counter), ("num", str(self.rng.randint(2, 4))))
+        body = [("label", label), ("block", self.nested(depth - 1)), ("if", again, [("goto", label)], None)]
+        return ("flat", [("decl", False, "int", counter, ("num", "0")), *body])
+
+    def make_leave(self, depth: int) -> tuple:
+        kind = "break"
+        if any(k == "loop" for k in self.inside) and self.rng.random() < 0.5:
+            kind = "continue"
+        return ("if", self.condition(1), [(kind,)], None)
+
+    def make_return(self, depth: int) -> tuple:
+        return ("if", self.condition(1), [("return", self.pure(1))], None)
+
+    def make_loop(self, depth: int) -> tuple:
+        return self.loop(depth)
+
+    def make_claim(self, depth: int) -> tuple:
+        return self.claim()
+
+    def loop(self, depth: int) -> tuple:
+        """A counter that nothing else writes bounds it."""
+        rng = self.rng
+        self.loops += 1
+        self.fresh += 1
+        counter, kind = f"i{self.fresh}", rng.choice(["int", "int", "unsigned int", "unsigned char", "short"])
+        bound = ("num", str(rng.randint(1, 6)))
+        shape = rng.choice(["for", "for", "while", "do", "endless", "down"])
+        condition: tuple = ("bin", rng.choice(["<", "!=", "<="]), ("var", counter), bound)
+        if rng.random() < 0.25:
+            condition = ("bin", "&&", condition, self.condition(1))
+        step = rng.choice([("step", "++", True, counter), ("set", "+=", counter, ("num", "1"))])
+        self.scopes.append({counter: (kind, False)})
+        self.inside.append("loop")
+        body = self.nested(depth - 1, 3)
+        self.inside.pop()
+        self.scopes.pop()
+        self.scopes[-1][counter] = (kind, False) if shape != "for" else ("int", False)
+        start = ("decl", False, kind, counter, ("num", "0"))
+        if shape == "for":
+            del self.scopes[-1][counter]
+            return ("for", start, condition, step, body)
+        if shape == "endless":
+            leave = ("if", ("un", "!", condition), [("break",)], None)
+            return ("flat", [start, ("for", None, None, None, [leave, ("expr", step), *body])])
+        if shape == "do":
+            return ("flat", [start, ("do", [("expr", step), *body], condition)])
+        if shape == "down":
+            start = ("decl", False, kind, counter, bound)
+            down = ("step", "--", False, counter)
+            return ("flat", [start, ("while", ("bin", ">", down, ("num", "0")), body)])
+        return ("flat", [start, ("while", condition, [("expr", step), *body])])
+
+    def claim(self) -> tuple:
+        rng = self.rng
+        spelling = rng.choice(SPELLINGS)
+        if rng.random() < 0.25:
+            return ("assert", self.condition(2), spelling)
+        self.made.holes += 1
+        names = list(self.visible())
+        e: tuple = ("var", rng.choice(names)) if names and rng.random() < 0.7 else self.pure(2)
+        return ("hole", self.made.holes - 1, e, spelling, rng.random() < 0.3, self.is_signed(e))
+
+    def unordered(self) -> tuple | None:
+        """`g + f()` where f changes g: C leaves open which comes first."""
+        changing = [f for f in self.made.functions if f.effects]
+        if not changing or not self.made.globals:
+            return None
+        self.made.unordered = True
+        name = self.rng.choice(self.made.globals)[1]
+        call = self.call(self.rng.choice(changing))
+        return ("expr", ("set", "=", self.target(), ("either", self.rng.choice("+-"), name, call)))
+
+    # Expressions
+
+    def type(self) -> str:
+        return self.rng.choice(self.types)
+
+    def visible(self) -> dict[str, tuple[str, bool]]:
+        out: dict[str, tuple[str, bool]] = {}
+        for scope in self.scopes:
+            out.update(scope)
+        out.pop(self.hidden or "", None)
+        return out
+
+    def is_signed(self, e: tuple) -> bool:
+        if e[0] != "var":
+            return False
+        kind = self.visible()[e[1]][0]
+        return self.made.types.get(kind, kind) in SIGNED
+
+    def number(self) -> tuple:
+        rng = self.rng
+        draw = rng.random()
+        if draw < 0.15 and self.constants:
+            return ("num", rng.choice(self.constants))
+        if draw < 0.25:
+            return ("num", rng.choice(EDGES.split()))
+        return ("num", str(rng.choice([0, 1, 1, 2, 3, 4, 5, 7, 10, -1, -2])))
+
+    def pure(self, depth: int, avoid: frozenset[str] | set[str] = frozenset()) -> tuple:
+        """No effects, and nothing in `avoid` is read."""
+        rng = self.rng
+        draw = rng.random()
+        if depth == 0 or draw < 0.2:
+            names = [n for n in self.visible() if n not in avoid]
+            if not names or rng.random() < 0.3:
+                return self.number()
+            name = rng.choice(names)
+            self.touch(name)
+            return ("var", name)
+        more = lambda: self.pure(depth - 1, avoid)  # noqa: E731
+        if draw < 0.55:
+            return ("bin", rng.choice("+-+-*"), more(), more())
+        if draw < 0.63:
+            divisor = more() if rng.random() < 0.1 else ("num", rng.choice(["2", "3", "4", "-2", "7u"]))
+            return ("bin", rng.choice("/%"), more(), divisor)
+        if draw < 0.68:
+            op = rng.choice(["<<", ">>", ">>", "&", "&", *("|^" * self.bits)])
+            return ("bin", op, more(), ("num", rng.choice(["1", "2", "3"] if op in ("<<", ">>") else ["1", "3", "7"])))
+        if draw < 0.74:
+            return ("bin", rng.choice(COMPARE), more(), more())
+        if draw < 0.79:
+            return ("un", rng.choice("-+~!"), more())
+        if draw < 0.86:
+            return ("cast", self.type(), more())
+        if draw < 0.91:
+            return ("cond", self.pure(depth - 1, avoid), more(), more())
+        if draw < 0.93:
+            return rng.choice([("sizeof", more()), ("sizetype", self.type())])
+        if draw < 0.95:
+            return ("bin", rng.choice(["&&", "||"]), more(), more())
+        if draw < 0.97 and any("MAX" in line for line in self.made.head):
+            return ("call", f"MAX{self.tag}", [more(), more()])
+        leaves = [f for f in self.made.functions if f.leaf]
+        if leaves:
+            chosen = rng.choice(leaves)
+            return ("call", chosen.name, [more() for _ in chosen.params])
+        return more()
+
+    def call(self, chosen: Function) -> tuple:
+        if chosen.effects:
+            self.effects = True
+        self.globals_used |= not chosen.leaf
+        return ("call", chosen.name, [self.pure(1) for _ in chosen.params])
+
+    def expression(self, depth: int, avoid: set[str] | frozenset[str] = frozenset()) -> tuple:
+        """With an effect now and then, sequenced before everything that could see it."""
+        rng = self.rng
+        draw = rng.random()
+        free = [n for n, (_, free) in self.visible().items() if free and n not in avoid]
+        locals_ = {n for n in self.visible() if n.endswith(self.tag) or n == "s"}
+        if draw > 0.3 or not free:
+            return self.pure(depth)
+        if draw < 0.1 and self.made.functions:
+            call = self.call(rng.choice(self.made.functions))
+            if rng.random() < 0.4:
+                return call
+            return ("bin", rng.choice("+-*"), *rng.sample([call, self.pure(1, locals_)], 2))
+        name = rng.choice(free)
+        self.touch(name, write=True)
+        effect = self.step(name)
+        if rng.random() < 0.3:
+            effect = ("set", rng.choice(["=", "+=", "-="]), name, self.pure(1, {name}))
+        if draw < 0.17:
+            return ("bin", rng.choice("+-*"), *rng.sample([effect, self.pure(1, {name})], 2))
+        if draw < 0.22:
+            return ("comma", effect, self.pure(depth - 1))
+        if draw < 0.27:
+            return ("bin", rng.choice(["&&", "||"]), self.condition(0), effect)
+        return ("cond", self.condition(1), effect, self.pure(depth - 1))
+
+    def condition(self, depth: int) -> tuple:
+        rng = self.rng
+        draw = rng.random()
+        if depth > 0 and draw < 0.2:
+            return ("bin", rng.choice(["&&", "||"]), self.condition(depth - 1), self.condition(depth - 1))
+        if depth > 0 and draw < 0.28:
+            return ("un", "!", self.condition(depth - 1))
+        if draw < 0.36:
+            return self.pure(0)
+        if draw < 0.4 and self.result is None:
+            return ("input", "bool")
+        return ("bin", rng.choice(COMPARE), self.pure(1), self.pure(1))
