@@ -45,8 +45,8 @@ lint: $(STAMP)  ## ruff and pyright
 bench: $(STAMP)  ## Run the benchmarks; JSON goes to benchmarks/results
 	$(BIN)/python -m benchmarks
 
-fuzz: $(STAMP)  ## Verdicts against brute force on 2,000 random programs
-	$(BIN)/python -m tests.programs.program_fuzz --count 2000
+fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random programs each
+	$(BIN)/python -m tests.programs.fuzz --count 10000 --jobs 2
 
 docs: $(STAMP)  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict

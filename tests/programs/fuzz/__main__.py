@@ -31,7 +31,10 @@ def main() -> int:
                 print(line, flush=True)
             total.add(tally)
             done += len(seeds)
-            print(f"{done} programs, {time.monotonic() - started:.0f} s: {dict(total.outcomes)}", flush=True)
+            print(
+                f"{done} programs, {time.monotonic() - started:.0f} s: {dict(total.outcomes)}",
+                flush=True,
+            )
     for reason, count in total.reasons.most_common(20):
         print(f"{count:6} {reason}")
     print(f"{options.count} programs; wrong: {len(total.wrong)}")

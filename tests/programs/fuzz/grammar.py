@@ -1,12 +1,14 @@
 """Random C programs as trees of tuples; `render.py` writes them out.
 
-Every construct that the verifier says it models is drawn. A full expression never has two unsequenced
-effects on one variable, except where `Generator.unordered` makes one on purpose. Assertions are mostly
-*holes*: an expression whose exact range the referee measures first, so that the assertion is tight.
+Every construct that the verifier says it models is drawn. A full expression never has two
+unsequenced effects on one variable, except where `Generator.unordered` makes one on purpose.
+Assertions are mostly *holes*: an expression whose exact range the referee measures first, so that
+the assertion is tight.
 
 Expressions: ("num", text), ("var", name), ("un", op, e), ("bin", op, a, b), ("cond", c, a, b),
 ("cast", type, e), ("comma", a, b), ("set", op, name, e), ("step", op, prefix, name),
-("call", name, args), ("sizeof", e), ("sizetype", type), ("input", kind), ("either", op, name, call).
+("call", name, args), ("sizeof", e), ("sizetype", type), ("input", kind),
+("either", op, name, call). Statements are named after C's; "flat" is a list of them.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from dataclasses import dataclass, field
 SIGNED = ("char", "signed char", "short", "int", "long", "long long")
 UNSIGNED = ("unsigned char", "unsigned short", "unsigned int", "unsigned long")
 INPUTS = {"_Bool": "bool", "unsigned char": "uchar", "char": "char", "int": "int"}
+COMPOUND = ["+=", "+=", "+=", "-=", "-=", "*=", "/=", "%=", "<<=", ">>="]
 COMPARE = ("<", "<=", ">", ">=", "==", "!=")
-EDGES = "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
+EDGES = (
+    "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
+)
 SPELLINGS = ("assert", "verifier", "reach", "error", "fail", "check", "label")
 
 
@@ -46,7 +51,7 @@ class Program:
 
 
 class Generator:
-    """Draws one program; file-scope names end in the program's number, so that many share a unit."""
+    """Draws one program; file-scope names end in its number, so that many share a unit."""
 
     def __init__(self, seed: int, number: int | None = None):
         number = seed if number is None else number
@@ -63,6 +68,7 @@ class Generator:
         self.globals_used = False
         self.result: str | None = None
         self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
+        self.wrong = self.rng.random() < 0.3  # one assertion is to fail
         self.hidden: str | None = None  # being declared: its initialiser may not read it
 
     def program(self) -> Program:
@@ -81,7 +87,7 @@ class Generator:
         made.body += self.block(2, rng.randint(2, 5))
         if self.loops == 0 and rng.random() < 0.7:
             made.body.append(self.loop(2))
-        if rng.random() < 0.06 and (found := self.unordered()):
+        if rng.random() < 0.15 and (found := self.unordered()):
             made.body.append(found)
         for _ in range(rng.randint(1, 2)):
             made.body.append(self.claim())
@@ -94,9 +100,11 @@ class Generator:
         if rng.random() < 0.4:
             first = rng.choice([-1, 0, 0, 0, 5])
             names = [f"{x}{tag}" for x in ("RED", "BLUE", "GREEN")]
-            made.head.append(f"enum color{tag} {{ {names[0]} = {first}, {names[1]}, {names[2]} = 9 }};")
+            made.head.append(
+                f"enum color{tag} {{ {names[0]} = {first}, {names[1]}, {names[2]} = 9 }};"
+            )
             self.constants += names
-            self.types += [f"enum color{tag}"] * 2
+            self.types += [f"enum color{tag}"] * 4
             made.types[f"enum color{tag}"] = "int" if first < 0 else "unsigned int"
         if rng.random() < 0.3:
             kind = rng.choice(SIGNED + UNSIGNED)
@@ -104,19 +112,29 @@ class Generator:
             self.types += [f"word{tag}"] * 2
             made.types[f"word{tag}"] = kind
         if rng.random() < 0.4:
-            made.head.append(f"#define N{tag} {rng.choice(['3', '(2 + 1)', '7u', '0x10', '5 - 2'])}")
+            made.head.append(
+                f"#define N{tag} {rng.choice(['3', '(2 + 1)', '7u', '0x10', '5 - 2'])}"
+            )
             self.constants.append(f"N{tag}")
         if rng.random() < 0.3:
             made.head.append(f"#define MAX{tag}(x, y) ((x) > (y) ? (x) : (y))")
             made.head.append(f"#define RAW{tag}(x) x + 1")
         if rng.random() < 0.3:
-            made.head += [f"#if {self.pp(2)}", f"#define W{tag} 1", "#else", f"#define W{tag} 2", "#endif"]
+            made.head += [
+                f"#if {self.pp(2)}",
+                f"#define W{tag} 1",
+                "#else",
+                f"#define W{tag} 2",
+                "#endif",
+            ]
             self.constants.append(f"W{tag}")
 
     def pp(self, depth: int) -> str:
         rng = self.rng
         if depth == 0 or rng.random() < 0.2:
-            return rng.choice(["0", "1", "2", "-1", "3u", "'a'", "0x7fffffff", "NONE", "defined(__GNUC__)"])
+            return rng.choice(
+                ["0", "1", "2", "-1", "3u", "'a'", "0x7fffffff", "NONE", "defined(__GNUC__)"]
+            )
         op = rng.choice(["+", "-", "*", "<", ">", "==", "&&", "||", "<<", "?"])
         if op == "?":
             return f"({self.pp(0)} ? {self.pp(depth - 1)} : {self.pp(depth - 1)})"
@@ -224,11 +242,11 @@ class Generator:
 
     def make_compound(self, depth: int) -> tuple:
         name = self.target()
-        op = self.rng.choice("+= += += -= -= *= /= %= <<= >>=".split() + ["&=", "|=", "^="] * self.bits)
+        op = self.rng.choice(COMPOUND + ["&=", "|=", "^="] * self.bits)
         if op in ("/=", "%=", "<<=", ">>=", "*="):
             value: tuple = ("num", str(self.rng.randint(1, 4)))
         elif op in ("&=", "|=", "^="):
-            value = ("num", self.rng.choice("1 3 7 15".split()))
+            value = ("num", self.rng.choice(["1", "3", "7", "15"]))
         else:
             value = self.pure(2)
         return ("expr", ("set", op, name, value))
@@ -261,11 +279,16 @@ class Generator:
         rng = self.rng
         labels: list[str | None] = ["0", "1", "2", "-1", "3", "'A'"]
         chosen = rng.sample(labels, rng.randint(1, 4))
-        if rng.random() < 0.2:
-            chosen.append(rng.choice(["255", "256", "-128"]))
+        subject = self.expression(2)
+        narrow = [n for n, (kind, _) in self.visible().items() if kind != "int"]
+        if narrow and rng.random() < 0.5:
+            subject = ("var", rng.choice(narrow))
+            self.touch(subject[1])
+        if rng.random() < 0.5:
+            more = ["254", "255", "256", "-128", "-2", "65535", "4294967295"]
+            chosen.append(rng.choice(more[: None if "-1" not in chosen else -1]))
         if rng.random() < 0.6:
             chosen.insert(rng.randint(0, len(chosen)), None)
-        subject = self.expression(2)
         self.inside.append("switch")
         cases = [(label, self.nested(depth - 1), rng.random() < 0.6) for label in chosen]
         self.inside.pop()
@@ -283,7 +306,11 @@ class Generator:
         self.scopes[-1][counter] = ("int", False)
         self.loops += 1
         again = ("bin", "<", ("step", "++", True, counter), ("num", str(self.rng.randint(2, 4))))
-        body = [("label", label), ("block", self.nested(depth - 1)), ("if", again, [("goto", label)], None)]
+        body = [
+            ("label", label),
+            ("block", self.nested(depth - 1)),
+            ("if", again, [("goto", label)], None),
+        ]
         return ("flat", [("decl", False, "int", counter, ("num", "0")), *body])
 
     def make_leave(self, depth: int) -> tuple:
@@ -306,7 +333,10 @@ class Generator:
         rng = self.rng
         self.loops += 1
         self.fresh += 1
-        counter, kind = f"i{self.fresh}", rng.choice(["int", "int", "unsigned int", "unsigned char", "short"])
+        counter, kind = (
+            f"i{self.fresh}",
+            rng.choice(["int", "int", "unsigned int", "unsigned char", "short"]),
+        )
         bound = ("num", str(rng.randint(1, 6)))
         shape = rng.choice(["for", "for", "while", "do", "endless", "down"])
         condition: tuple = ("bin", rng.choice(["<", "!=", "<="]), ("var", counter), bound)
@@ -337,12 +367,14 @@ class Generator:
     def claim(self) -> tuple:
         rng = self.rng
         spelling = rng.choice(SPELLINGS)
-        if rng.random() < 0.25:
+        if rng.random() < 0.05:
             return ("assert", self.condition(2), spelling)
         self.made.holes += 1
         names = list(self.visible())
         e: tuple = ("var", rng.choice(names)) if names and rng.random() < 0.7 else self.pure(2)
-        return ("hole", self.made.holes - 1, e, spelling, rng.random() < 0.3, self.is_signed(e))
+        wrong = self.wrong and rng.random() < 0.5
+        self.wrong &= not wrong
+        return ("hole", self.made.holes - 1, e, spelling, wrong, self.is_signed(e))
 
     def unordered(self) -> tuple | None:
         """`g + f()` where f changes g: C leaves open which comes first."""
@@ -396,11 +428,18 @@ class Generator:
         if draw < 0.55:
             return ("bin", rng.choice("+-+-*"), more(), more())
         if draw < 0.63:
-            divisor = more() if rng.random() < 0.1 else ("num", rng.choice(["2", "3", "4", "-2", "7u"]))
+            divisor = (
+                more() if rng.random() < 0.1 else ("num", rng.choice(["2", "3", "4", "-2", "7u"]))
+            )
             return ("bin", rng.choice("/%"), more(), divisor)
         if draw < 0.68:
             op = rng.choice(["<<", ">>", ">>", "&", "&", *("|^" * self.bits)])
-            return ("bin", op, more(), ("num", rng.choice(["1", "2", "3"] if op in ("<<", ">>") else ["1", "3", "7"])))
+            return (
+                "bin",
+                op,
+                more(),
+                ("num", rng.choice(["1", "2", "3"] if op in ("<<", ">>") else ["1", "3", "7"])),
+            )
         if draw < 0.74:
             return ("bin", rng.choice(COMPARE), more(), more())
         if draw < 0.79:
@@ -457,7 +496,12 @@ class Generator:
         rng = self.rng
         draw = rng.random()
         if depth > 0 and draw < 0.2:
-            return ("bin", rng.choice(["&&", "||"]), self.condition(depth - 1), self.condition(depth - 1))
+            return (
+                "bin",
+                rng.choice(["&&", "||"]),
+                self.condition(depth - 1),
+                self.condition(depth - 1),
+            )
         if depth > 0 and draw < 0.28:
             return ("un", "!", self.condition(depth - 1))
         if draw < 0.36:

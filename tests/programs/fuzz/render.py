@@ -31,15 +31,13 @@ class Style:
     widen: bool = False  # `int` variables become `long`
 
 
+PLAIN = Style()
 STYLES = {name: Style(**{name: True}) for name in Style.__dataclass_fields__}
 
 
 def claim_text(text: str, low: int, high: int, wrong: bool, signed: bool) -> str:
     """A tight claim about a value whose range is known; `wrong`: one that just fails."""
-    if low < 0 and not signed or high >= 2**63:
-        text = f"(long long)({text})"
-    else:
-        text = f"({text})"
+    text = f"({text})" if low >= 0 or signed else f"(long long)({text})"
 
     def number(n: int) -> str:
         return f"(-{-n - 1}{'LL' if n < -(2**31) else ''} - 1)" if n < 0 else str(n)
@@ -55,7 +53,7 @@ class Renderer:
     def __init__(
         self,
         program: Program,
-        style: Style = Style(),
+        style: Style = PLAIN,
         ranges: Mapping[int, tuple[int, int]] | None = None,
         order: str | None = None,
     ):
@@ -169,7 +167,17 @@ class Renderer:
         plain = start and not any(_holds(body, k) for k in JUMPS)
         if self.style.peel and plain:
             again = f"for (; {condition}; {last})"
-            return ["{", first + ";", f"if ({condition}) {{", *text, last + ";", again, *text, "}", "}"]
+            return [
+                "{",
+                first + ";",
+                f"if ({condition}) {{",
+                *text,
+                last + ";",
+                again,
+                *text,
+                "}",
+                "}",
+            ]
         if self.style.loops and plain:
             return ["{", first + ";", f"while ({condition}) {{", *text, last + ";", "}", "}"]
         return [f"for ({first}; {condition}; {last})", *text]
@@ -312,5 +320,5 @@ def _holds(body, kind: str) -> bool:
     return isinstance(body, tuple | list) and any(_holds(part, kind) for part in body)
 
 
-def render(program: Program, style: Style = Style(), ranges=None, order: str | None = None) -> str:
+def render(program: Program, style: Style = PLAIN, ranges=None, order: str | None = None) -> str:
     return Renderer(program, style, ranges, order).text()
