@@ -46,7 +46,9 @@ bench: $(STAMP)  ## Run the benchmarks; JSON goes to benchmarks/results
 	$(BIN)/python -m benchmarks
 
 fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random programs each
-	$(BIN)/python -m tests.programs.fuzz --count 10000 --jobs 2
+	$(BIN)/python -m tests.programs.fuzz c --count 10000 --jobs 2
+	$(BIN)/python -m tests.programs.fuzz clauses --count 10000 --jobs 2
+	$(BIN)/python -m tests.programs.fuzz rewritings --count 500 --jobs 2
 
 docs: $(STAMP)  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict

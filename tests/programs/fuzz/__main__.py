@@ -1,4 +1,4 @@
-"""The long campaign: `python -m tests.programs.fuzz --count 10000`."""
+"""The long campaign: `python -m tests.programs.fuzz c --count 10000`, or clauses, or rewritings."""
 
 from __future__ import annotations
 
@@ -9,12 +9,29 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from .campaign import Tally, judge
+from .clauses import judge_clauses
+from .metamorphic import opposite
 
 BATCH = 50
 
 
+def rewritings(seeds: range, *, timeout: float) -> Tally:
+    wrong, pairs = opposite(seeds, timeout=timeout)
+    tally = Tally(wrong=wrong)
+    tally.outcomes["pairs decided"] += pairs
+    return tally
+
+
+KINDS = {
+    "c": judge,
+    "clauses": partial(judge_clauses, cross_check=True),
+    "rewritings": rewritings,
+}
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Verify random C programs against compilers.")
+    parser = argparse.ArgumentParser(description="Random programs against independent referees.")
+    parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--timeout", type=float, default=1.0)
@@ -22,19 +39,16 @@ def main() -> int:
     options = parser.parse_args()
     last = options.first + options.count
     batches = [range(n, min(n + BATCH, last)) for n in range(options.first, last, BATCH)]
+    work = partial(KINDS[options.kind], timeout=options.timeout)
     total, done, started = Tally(), 0, time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
-        for seeds, tally in zip(
-            batches, pool.map(partial(judge, timeout=options.timeout), batches), strict=True
-        ):
+        for seeds, tally in zip(batches, pool.map(work, batches), strict=True):
             for line in tally.wrong:
                 print(line, flush=True)
             total.add(tally)
             done += len(seeds)
-            print(
-                f"{done} programs, {time.monotonic() - started:.0f} s: {dict(total.outcomes)}",
-                flush=True,
-            )
+            seconds = time.monotonic() - started
+            print(f"{done} programs, {seconds:.0f} s: {dict(total.outcomes)}", flush=True)
     for reason, count in total.reasons.most_common(20):
         print(f"{count:6} {reason}")
     print(f"{options.count} programs; wrong: {len(total.wrong)}")

@@ -95,8 +95,10 @@ class Tally:
         self.reasons += other.reasons
 
 
-def judge(seeds: range, *, timeout: float, levels=("-O0", "-O2")) -> Tally:
-    """Prepares and verifies a batch; every fourth program counts signed overflow as a failure."""
+def judge(seeds: range, *, timeout: float, levels=("-O0", "-O2"), repeat: bool = True) -> Tally:
+    """Prepares and verifies a batch; every fourth program counts signed overflow as a failure.
+
+    `repeat`: every tenth is verified twice, and must be answered alike."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         batch = prepare(seeds, Path(folder), levels)
@@ -106,14 +108,18 @@ def judge(seeds: range, *, timeout: float, levels=("-O0", "-O2")) -> Tally:
                 tally.outcomes["compilers differ"] += 1
                 tally.reasons[f"compilers differ on {case.seed}"] += 1
                 continue
-            problem, outcome = verdict_on(batch, case, timeout, overflow, tally)
+            problem, outcome = verdict_on(
+                batch, case, timeout, overflow, tally, repeat and case.seed % 10 == 7
+            )
             tally.outcomes[outcome] += 1
             if problem:
                 tally.wrong.append(f"seed {case.seed}{' --overflow' * overflow}: {problem}")
     return tally
 
 
-def verdict_on(batch: Batch, case: Case, timeout: float, overflow: bool, tally: Tally):
+def verdict_on(
+    batch: Batch, case: Case, timeout: float, overflow: bool, tally: Tally, repeat: bool
+) -> tuple[str | None, str]:
     """(what is wrong, what was said)."""
     started = time.process_time()
     try:
@@ -129,7 +135,7 @@ def verdict_on(batch: Batch, case: Case, timeout: float, overflow: bool, tally: 
         return f"{spent:.1f} s of processor time for a limit of {timeout} s", "late"
     if verdict.outcome.value == "UNKNOWN":
         tally.reasons[verdict.reason.split(" at fuzz")[0][:60]] += 1
-    if case.seed % 10 == 7:
+    if repeat:
         again = verify(parsed, timeout=timeout, seed=case.seed)
         said = (verdict.outcome, [i.text for i in verdict.invariants], verdict.inputs)
         same = (again.outcome, [i.text for i in again.invariants], again.inputs)
