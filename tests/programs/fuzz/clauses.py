@@ -42,13 +42,18 @@ def mutated(text: str, rng: random.Random) -> str:
     tokens = re.findall(r"\|[^|]*\||[()]|[^\s()|]+", text)
     for _ in range(rng.randint(1, 2)):
         i, j = rng.randrange(len(tokens)), rng.randrange(len(tokens))
-        kind = rng.randrange(4)
+        kind = rng.randrange(6)
         if kind == 0:
             del tokens[i]
         elif kind == 1:
             tokens.insert(i, tokens[j])
         elif kind == 2:
             tokens[i], tokens[j] = tokens[j], tokens[i]
+        elif kind >= 4:  # likely to be read, and to mean something else
+            places = [k for k, token in enumerate(tokens) if re.fullmatch(r"\d|[<>]=?", token)]
+            i, j = rng.choice(places), rng.choice(places)
+            if tokens[i].isdigit() == tokens[j].isdigit():
+                tokens[i] = tokens[j]
         else:
             tokens[i] = rng.choice(
                 ["(", ")", "true", "x", "5", "|", '"', "#b1", "1.5", "forall", "-"]

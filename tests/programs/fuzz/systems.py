@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-BOUND = 9
+BOUND = 6
 RANGE = range(-2, 3)  # of ("e",)
 
 
@@ -103,13 +103,19 @@ class Maker:
         for i, sort in enumerate(sorts):
             if sort == "Int" and target is not None:
                 bounds += [(">=", ("v", i), ("int", -BOUND)), ("<=", ("v", i), ("int", BOUND))]
-        chosen = ("and", (">=", ("e",), ("int", RANGE[0])), ("<=", ("e",), ("int", RANGE[-1])))
-        guard = ("and", chosen, *bounds, self.truth(sorts, 2))
+        guard = ("and", *bounds, self.truth(sorts, 2))
         if target is None:  # mostly rare states, so that systems are safe now and then
-            guard = ("and", guard, self.truth(sorts, 1), self.truth(sorts, 1))
-            return Rule(source, None, guard)
+            return self.closed(Rule(source, None, ("and", guard, self.truth(sorts, 1))))
         make = {"Int": self.number, "Bool": self.truth}
-        return Rule(source, target, guard, [make[sort](sorts, 2) for sort in self.sorts[target]])
+        heads = [make[sort](sorts, 2) for sort in self.sorts[target]]
+        return self.closed(Rule(source, target, guard, heads))
+
+    def closed(self, rule: Rule) -> Rule:
+        """The choice is bounded, where there is one."""
+        if "('e',)" in repr((rule.guard, rule.heads)):
+            low, high = (">=", ("e",), ("int", RANGE[0])), ("<=", ("e",), ("int", RANGE[-1]))
+            rule.guard = ("and", low, high, rule.guard)
+        return rule
 
     def leaf(self, sorts: list[str], sort: str) -> tuple:
         places = [("v", i) for i, s in enumerate(sorts) if s == sort]
