@@ -38,7 +38,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
         return _lower(lowering, tree, file)
     except ParseError as error:
         found = _located(str(error), _next_line(parser), places, end)
-        raise _misplaced(cleaned.tokens, found.place) or found from None
+        raise _misplaced(cleaned.tokens, found.place) or _undeclared(preprocessor, found) from None
     except RecursionError:
         raise Unsupported("nesting this deep", Place(file)) from None
 
@@ -68,6 +68,14 @@ def _misplaced(tokens: list[Token], place: Place | None) -> Unsupported | None:
     except ParseError:
         return None
     return Unsupported("an annotation within an expression or declaration", place or Place(""))
+
+
+def _undeclared(preprocessor: Preprocessor, error: InputError) -> Exception:
+    """A syntax error, unless a header that was not read may have declared a type."""
+    if not preprocessor.missing or error.place is None:
+        return error
+    name = preprocessor.missing[0][0]
+    return Unsupported(f"this, which the header '{name}' may declare (it was not found),", error.place)
 
 
 def _next_line(parser: CParser) -> int | None:
