@@ -75,7 +75,9 @@ def _undeclared(preprocessor: Preprocessor, error: InputError) -> Exception:
     if not preprocessor.missing or error.place is None:
         return error
     name = preprocessor.missing[0][0]
-    return Unsupported(f"this, which the header '{name}' may declare (it was not found),", error.place)
+    return Unsupported(
+        f"this, which the header '{name}' may declare (it was not found),", error.place
+    )
 
 
 def _next_line(parser: CParser) -> int | None:

@@ -1,0 +1,4 @@
+// truth: safe
+int main(void) {
+enum e { A, B } x = A; x--; assert(x > B);
+return 0; }
