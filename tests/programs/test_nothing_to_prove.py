@@ -79,7 +79,7 @@ def test_only_undefined_behaviour():
     assert verdict.as_dict()["warnings"] == ["no assertion: only undefined behaviour was checked"]
 
 
-def test_horn_clauses_without_a_query():
+def test_horn_clauses_always_ask_something():
     text = "(set-logic HORN)(declare-fun p (Int) Bool)(assert (p 0))(check-sat)"
     verdict = verify(parse_program(text, language="horn"))
-    assert verdict.outcome is Outcome.UNKNOWN and verdict.nothing_to_prove
+    assert verdict.outcome is Outcome.SAFE and not verdict.nothing_to_prove

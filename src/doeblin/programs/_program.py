@@ -66,11 +66,8 @@ class Program:
         """How much there is to check, and what is missing; None if the text was not understood."""
         if self.graph is not None:
             return self.graph.remarks
-        if self.given is None:
-            return None
-        queries = [clause for clause in self.given.clauses if clause.target is None]
-        places = (Place(self.file, None, number) for number, _ in enumerate(queries))
-        return Remarks(properties=dict.fromkeys(places, "query"))
+        # Horn clauses and SyGuS problems ask one question, however they put it.
+        return None if self.given is None else Remarks({Place(self.file): "satisfiability"})
 
     def under(self, ints: Ints) -> Program:
         """The same program with other integers; each reading is made once."""
