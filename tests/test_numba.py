@@ -23,7 +23,7 @@ ENTRY = """
 from doeblin._numba import kept
 from ._helper import helper
 
-@kept()
+@kept(about=1)
 def entry():
     return helper()
 """

@@ -1,4 +1,4 @@
-"""The compiled engine against the plain reference, enumeration and its own promises."""
+"""The engines against the slow reference, enumeration and their own promises."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from doeblin import _errors
+from doeblin._compiling import not_counted
+from doeblin.formulas import Examples, _engine, search
 from doeblin.formulas._bits import pack, unpack
 from doeblin.formulas._engine import Chain, Task
 from doeblin.formulas._reference import ReferenceChain
@@ -76,9 +78,17 @@ def random_task(seed: int, *, examples=70, pairs=20, atoms=40, weighted=False, p
     ids=["pairs", "uniform prior", "weights"],
 )
 @pytest.mark.parametrize("template", [(1, 1), (2, 3), (3, 2)], ids=str)
-def test_engine_follows_the_reference_step_for_step(method, options, template):
+@pytest.mark.parametrize("engine", ["plain", "compiled", "both"])
+def test_engine_follows_the_reference_step_for_step(method, options, template, engine, monkeypatch):
+    plain_exists = all(stage.move == "gibbs" and stage.cost == "full" for stage in method.stages)
+    if engine != "compiled" and not plain_exists:
+        pytest.skip("this method has no plain engine")
+    monkeypatch.setattr(_engine, "_PLAIN", float("inf"))
+    monkeypatch.setattr(_engine, "_COMPILED", set())
     task = random_task(sum(template), **options)
     chain = Chain(task, method, template, seed=11)
+    if engine == "compiled":
+        chain.compile()
     reference = ReferenceChain(task, method, template, seed=11)
     for slice_steps in (1, 1, 2, 3, 5, 8, 13, 21, 34, 55):
         chain.run(max_steps=slice_steps)
@@ -86,6 +96,9 @@ def test_engine_follows_the_reference_step_for_step(method, options, template):
         assert chain.present.tolist() == reference.present.tolist()
         assert (chain.steps, chain.tours) == (reference.steps, reference.tours)
         assert (chain.cost, chain.best.tolist()) == (reference.cost, reference.best.tolist())
+        if engine == "both" and slice_steps == 8:
+            chain.compile()
+    assert (len(_engine._COMPILED) == 0) == (engine == "plain")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +126,40 @@ def test_the_path_does_not_depend_on_how_it_is_sliced(method):
             break
     assert sliced.present.tolist() == whole.present.tolist()
     assert sliced.trace == whole.trace
+
+
+def test_a_long_search_is_compiled_and_goes_on_along_the_same_path(monkeypatch):
+    monkeypatch.setattr(_engine, "_COMPILED", set())
+    paths = []
+    for plain in (float("inf"), 0.0, 0.01):
+        monkeypatch.setattr(_engine, "_PLAIN", plain)
+        monkeypatch.setattr(_engine, "_plain_seconds", [])
+        _engine._COMPILED.clear()
+        chain = Chain(random_task(9), focused_gibbs(epsilon=0.02), (2, 2), seed=4)
+        chain.run(max_steps=900, overtime=300)
+        assert bool(_engine._COMPILED) == (plain < 1)
+        paths.append((chain.steps, chain.present.tolist(), chain.trace))
+    assert paths[0] == paths[1] == paths[2]
+
+
+def test_time_limits_leave_out_compiling(monkeypatch):
+    """A compiler that takes a second, and a limit of a tenth of that."""
+    compile_ = Chain.compile
+
+    def slow(self):
+        with not_counted():
+            time.sleep(1.0)
+            compile_(self)
+
+    monkeypatch.setattr(Chain, "compile", slow)
+    monkeypatch.setattr(_engine, "_PLAIN", 0.0)
+    monkeypatch.setattr(_engine, "_COMPILED", set())
+    points = np.random.default_rng(0).integers(-9, 10, (60, 3))
+    found = search(
+        Examples(points, points.sum(axis=1) % 2 == 0), max_steps=50, seconds=0.1, template=(1, 1)
+    )
+    assert found.steps > 10
+    assert found.seconds < 0.9
 
 
 def _enumerated(task: Task, template: tuple[int, int], beta: float, uniform: bool):

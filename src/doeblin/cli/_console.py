@@ -93,6 +93,11 @@ def echo_lines(text: str, *, err: bool = False) -> None:
         echo(line, err=err)
 
 
+def say_compiling(about: float) -> None:
+    """People wait, once on a machine, and should know why."""
+    echo(f"compiling once, about {about:.0f} s", err=True)
+
+
 def print_json(value: Any) -> None:
     """Strict JSON on standard output: infinities and NaN, which JSON has not, become null."""
     echo(json_text(_finite(value)))

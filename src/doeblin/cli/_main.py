@@ -13,9 +13,10 @@ from typing import ClassVar
 
 import click
 
+from .._compiling import when_compiling
 from .._errors import InputError, MissingExtraError, OutputError
 from .._version import __version__
-from ._console import echo, echo_lines, flushed
+from ._console import echo, echo_lines, flushed, say_compiling
 from ._status import TABLE, Status, Terminated
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
@@ -92,6 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
+    when_compiling(say_compiling)
     try:
         status = _run(arguments, state)
     except BaseException as error:  # every way to end is in the table

@@ -102,16 +102,15 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
 
 
 def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
+    from .._compiling import clock
     from ..programs import read_program
     from ..programs import verify as prove
     from ..programs._batch import GRACE, prepare_process
-    from ..programs.learner import compiling
 
     prepare_process()
     cancel, done = threading.Event(), threading.Event()
     box: list[Any] = []
-    started = last = time.monotonic()
-    compiled = 0.0
+    started, last = time.monotonic(), clock() + settings["timeout"] + GRACE
 
     def work() -> None:
         try:
@@ -131,13 +130,7 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     thread.start()
     try:
         while not done.wait(0.02):
-            passed = time.monotonic() - last
-            last += passed
-            if compiling():  # not the program's fault
-                if compiled < 1.0 <= compiled + passed:
-                    _console.echo("compiling the search engine, this first time", err=True)
-                compiled += passed
-            elif last > started + settings["timeout"] + compiled + GRACE:
+            if clock() > last:
                 _give_up(path, settings, options)
     except KeyboardInterrupt as stop:
         cancel.set()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from .._numba import kept
-from ._bits import GAMMA, mix
-from ._gibbs import gibbs
-from ._metropolis import metropolis_full, metropolis_simplified
-from ._state import (
+from ._bits import GAMMA
+from ._control import (
     BEST,
     CONTROL_SIZE,
     COST,
@@ -17,28 +15,25 @@ from ._state import (
     STAGE,
     STEPS,
     TOURS,
-    conjoin,
-    drawn,
-    full_cost,
-    load,
-    note,
-    set_others,
-    set_rest,
-    sojourn,
-    unit,
 )
+from ._gibbs import gibbs
+from ._metropolis import metropolis_full, metropolis_simplified
+from ._state import NOBODY, conjoin, drawn, full_cost, load, note, set_others, set_rest, sojourn
+from ._words import mix, unit
 
 
-@kept(error_model="numpy", _nrt=False)
+@kept(about=8, error_model="numpy", _nrt=False)
 def advance(
     limit, soft_limit,
-    rows, columns, errors, neighbours, prior, cumulative, labels, shifts, width, m, pairs,
+    rows, columns, neighbours, prior, cumulative, labels, shifts, width, errors, m, pairs,
     kinds, chances, penalties, accept, accept_size, heat, heat_size, exits, jumps,
     codes, atoms, others, disjuncts, rest, words, numbers, random, control, best_codes, trace,
 ):  # fmt: skip
     """Runs the staged chain until it is solved or has taken `limit` steps in all.
 
-    It also ends at the first restart once `soft_limit` steps have been taken.
+    It also ends at the first restart once `soft_limit` steps have been taken. What a method does
+    not use is None, and then its kernels are not compiled: `errors` without Gibbs moves, `rows` and
+    `neighbours` without Metropolis steps, `penalties` without the simplified cost.
     """
     while control[BEST] > 0 and control[STEPS] < limit:
         stage = control[STAGE]
@@ -60,6 +55,7 @@ def advance(
                 control[CONTROL_SIZE + q] = 0
         count = min(control[LEFT], limit - control[STEPS])
         simplified = kinds[stage, 1] == SIMPLIFIED
+        taken = 0
         if kinds[stage, 0] == RESTART:
             for _ in range(count):
                 for q in range(len(codes)):
@@ -72,27 +68,28 @@ def advance(
             for i in range(len(disjuncts)):
                 conjoin(atoms, i, m, disjuncts)
         elif kinds[stage, 0] == METROPOLIS:
-            for i in range(len(disjuncts)):
-                set_others(atoms, i, -1, m, others, width)
-            if simplified:
-                taken = metropolis_simplified(
-                    rows, neighbours, labels, shifts, width, m, chances[stage, 0],
-                    accept[stage, : accept_size[stage]], penalties[stage],
-                    codes, atoms, others, disjuncts, numbers, random, count,
-                )  # fmt: skip
-            else:
-                set_rest(disjuncts, -1, rest, width)
-                taken = metropolis_full(
-                    rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
-                    accept[stage, : accept_size[stage]],
-                    codes, atoms, others, disjuncts, rest, numbers, random, control,
-                    best_codes, trace, count,
-                )  # fmt: skip
-        else:
+            if neighbours is not None:
+                for i in range(len(disjuncts)):
+                    set_others(atoms, i, NOBODY, m, others, width)
+                if not simplified:
+                    set_rest(disjuncts, NOBODY, rest, width)
+                    taken = metropolis_full(
+                        rows, neighbours, labels, shifts, width, m, pairs, chances[stage, 0],
+                        accept[stage, : accept_size[stage]],
+                        codes, atoms, others, disjuncts, rest, numbers, random, control,
+                        best_codes, trace, count,
+                    )  # fmt: skip
+                elif penalties is not None:
+                    taken = metropolis_simplified(
+                        rows, neighbours, labels, shifts, width, m, chances[stage, 0],
+                        accept[stage, : accept_size[stage]], penalties, stage,
+                        codes, atoms, others, disjuncts, numbers, random, count,
+                    )  # fmt: skip
+        elif errors is not None:
             taken = gibbs(
                 rows, columns, errors, prior, labels, shifts, m, pairs, simplified,
                 kinds[stage, 2] > 0, chances[stage, 1], heat[stage, : heat_size[stage]],
-                penalties[stage], codes, atoms, others, disjuncts, rest, words, numbers,
+                penalties, stage, codes, atoms, others, disjuncts, rest, words, numbers,
                 random, control, best_codes, trace, count,
             )  # fmt: skip
         control[STEPS] += taken

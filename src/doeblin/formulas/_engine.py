@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._compiling import clock, not_counted
 from .._errors import InputError
-from . import _state as state
-from ._advance import advance
+from . import _control as state
+from ._plain import PlainEngine, State
 from ._program import Program, compiled
 from ._stages import Method
 from ._task import Task as Task
@@ -21,6 +20,11 @@ from ._task import Task as Task
 _TRACE = 1024
 # A caller who watches a clock or a flag is asked about this often.
 _SLICE_SECONDS = 0.01
+# The plain engine runs for so many seconds in a process before the other is compiled or loaded.
+_PLAIN = 0.5
+
+_plain_seconds: list[float] = []
+_COMPILED: set[tuple[object, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -59,25 +63,21 @@ class Chain:
         if n < 1 or m < 1:
             raise InputError(f"a template needs at least 1 × 1 atoms, got {n} × {m}")
         self.task, self.method, self.template = task, method, (n, m)
-        shared = task.arrays(method)
+        self._arrays = task.arrays(method)
         self._program = compiled(method, task.most_cost)
-        words = shared[0].shape[1] or shared[1].shape[0]
-        self._codes = np.zeros(n * m, dtype=np.int64)
-        self._best = np.zeros(n * m, dtype=np.int64)
-        self._control = np.zeros(state.CONTROL_SIZE + n * m, dtype=np.int64)
-        self._random = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
-        self._trace = np.zeros((_TRACE, 3), dtype=np.int64)
-        self._control[state.STAGE] = self._program.restart
-        self._control[state.BEST] = state.IMPOSSIBLE
-        self._atoms = np.zeros((n * m, words), dtype=np.uint64)
-        self._disjuncts = np.zeros((n, words), dtype=np.uint64)
-        self._arguments: tuple[Any, ...] = (
-            *shared, m, task.pairs, *self._program.arrays,
-            self._codes, self._atoms, np.zeros_like(self._atoms),
-            self._disjuncts, np.zeros_like(self._disjuncts),
-            *task.scratch(self._program, n * m),
-            self._random, self._control, self._best, self._trace,
-        )  # fmt: skip
+        words = self._arrays.words
+        self._state = State(
+            codes=np.zeros(n * m, dtype=np.int64),
+            atoms=np.zeros((n * m, words), dtype=np.uint64),
+            disjuncts=np.zeros((n, words), dtype=np.uint64),
+            random=np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64),
+            control=np.zeros(state.CONTROL_SIZE + n * m, dtype=np.int64),
+            best=np.zeros(n * m, dtype=np.int64),
+            trace=np.zeros((_TRACE, 3), dtype=np.int64),
+        )
+        self._state.control[state.STAGE] = self._program.restart
+        self._state.control[state.BEST] = state.IMPOSSIBLE
+        self._compiled: Callable[[int, int], None] | None = None
         if start is not None:
             self._begin_at(np.asarray(start, dtype=np.int64).reshape(-1))
 
@@ -85,54 +85,54 @@ class Chain:
         n, m = self.template
         if codes.shape != (n * m,) or codes.min() < 0 or codes.max() >= self.task.num_atoms:
             raise InputError(f"a start needs {n} × {m} numbers of atoms in the pool")
-        self._best[:] = codes
+        self._state.best[:] = codes
         self._place(codes)
         cost = self.task.cost(codes.reshape(n, m))
-        self._control[state.TOURS] = 1
-        self._control[[state.COST, state.BEST]] = cost
-        self._control[state.TRACED] = 1
-        self._trace[0] = 0, cost, 1
+        self._state.control[state.TOURS] = 1
+        self._state.control[[state.COST, state.BEST]] = cost
+        self._state.control[state.TRACED] = 1
+        self._state.trace[0] = 0, cost, 1
 
     def _place(self, codes: ArrayLike) -> None:
-        self._codes[:] = codes
-        rows, columns = self._arguments[:2]
-        self._atoms[:] = rows[self._codes] if len(rows) else columns[:, self._codes].T
-        grouped = self._atoms.reshape(*self.template, -1)
-        self._disjuncts[:] = np.bitwise_and.reduce(grouped, axis=1)
+        self._state.codes[:] = codes
+        rows, columns, codes = self._arrays.rows, self._arrays.columns, self._state.codes
+        self._state.atoms[:] = rows[codes] if rows is not None else columns[:, codes].T
+        grouped = self._state.atoms.reshape(*self.template, -1)
+        self._state.disjuncts[:] = np.bitwise_and.reduce(grouped, axis=1)
 
     def snapshot(self) -> Snapshot:
         return Snapshot(
-            tuple(self._codes.tolist()),
-            tuple(self._best.tolist()),
-            tuple(self._control.tolist()),
-            int(self._random[0]),
+            tuple(self._state.codes.tolist()),
+            tuple(self._state.best.tolist()),
+            tuple(self._state.control.tolist()),
+            int(self._state.random[0]),
             tuple(self.trace),
         )
 
     def resume(self, snapshot: Snapshot) -> None:
         """Go on from where a chain of the same task, method and template was left."""
         self._place(snapshot.codes)
-        self._best[:] = snapshot.best
-        self._control[:] = snapshot.control
-        self._random[0] = snapshot.random
-        self._trace[: len(snapshot.trace)] = np.reshape(snapshot.trace, (-1, 3))
+        self._state.best[:] = snapshot.best
+        self._state.control[:] = snapshot.control
+        self._state.random[0] = snapshot.random
+        self._state.trace[: len(snapshot.trace)] = np.reshape(snapshot.trace, (-1, 3))
 
     def program(self) -> Program:
         return self._program
 
     @property
     def steps(self) -> int:
-        return int(self._control[state.STEPS])
+        return int(self._state.control[state.STEPS])
 
     @property
     def tours(self) -> int:
         """How many fresh starts the chain has made."""
-        return int(self._control[state.TOURS])
+        return int(self._state.control[state.TOURS])
 
     @property
     def cost(self) -> int:
         """The full cost of the best formula so far."""
-        return int(self._control[state.BEST])
+        return int(self._state.control[state.BEST])
 
     @property
     def solved(self) -> bool:
@@ -141,17 +141,18 @@ class Chain:
     @property
     def best(self) -> NDArray[np.int64]:
         """The atoms of the best formula so far; `best[i, j]` belongs to disjunct i."""
-        return self._best.reshape(self.template).copy()
+        return self._state.best.reshape(self.template).copy()
 
     @property
     def present(self) -> NDArray[np.int64]:
         """The atoms of the present formula."""
-        return self._codes.reshape(self.template).copy()
+        return self._state.codes.reshape(self.template).copy()
 
     @property
     def trace(self) -> list[tuple[int, int, int]]:
         """`(step, cost, tour)` of every improvement; the first thousand or so."""
-        return [(int(a), int(b), int(c)) for a, b, c in self._trace[: self._control[state.TRACED]]]
+        traced = self._state.trace[: self._state.control[state.TRACED]]
+        return [(int(a), int(b), int(c)) for a, b, c in traced]
 
     def run(
         self,
@@ -166,29 +167,70 @@ class Chain:
         `should_stop` is asked about every ten milliseconds. Up to `overtime` more steps are taken
         to end at a restart.
         """
-        first = self.steps
-        last = first + max_steps if max_steps is not None else state.NEVER
-        if seconds is None and should_stop is None:
-            self._advance(last + overtime, last)
-            return self.solved
-        began = time.perf_counter()
+        last = self.steps + max_steps if max_steps is not None else state.NEVER
+        watched = seconds is not None or should_stop is not None
+        soft, last = (state.NEVER, last) if watched else (last, last + overtime)
+        began = clock()
         slice_steps = self._first_slice()
         while not self.solved and self.steps < last:
-            before, clock = self.steps, time.perf_counter()
-            self._advance(min(last, before + slice_steps), state.NEVER)
-            now = time.perf_counter()
-            left = math.inf if seconds is None else seconds - (now - began)
-            if left <= 0 or (should_stop is not None and should_stop()):
+            advance = self._engine()
+            plain = advance is not self._compiled
+            before, now = self.steps, clock()
+            until = min(last, before + slice_steps) if plain or watched else last
+            advance(until, soft)
+            used = clock() - now
+            if plain:
+                _plain_seconds.append(used)
+            left = math.inf if seconds is None else seconds - (clock() - began)
+            if self.steps < until or left <= 0 or (should_stop is not None and should_stop()):
                 break
-            pace = (self.steps - before) / max(now - clock, 1e-9)
+            pace = (self.steps - before) / max(used, 1e-9)
             slice_steps = max(1, int(pace * min(_SLICE_SECONDS, left)))
         return self.solved
 
-    def _first_slice(self) -> int:
-        """Steps that take about a millisecond."""
-        if any(stage.move == "gibbs" for stage in self.method.stages):
-            return max(1, int(1e-3 / self.task.move_seconds))
-        return 10_000
+    def compile(self) -> None:
+        """Compile the engine now, rather than when the search turns out to be long."""
+        with not_counted():
+            from ._advance import advance
 
-    def _advance(self, limit: int, soft_limit: int) -> None:
-        advance(limit, soft_limit, *self._arguments)
+            n, m = self.template
+            words = self._state.atoms.shape[1]
+            others, rest = (np.zeros((rows, words), dtype=np.uint64) for rows in (n * m, n))
+            codes, atoms, disjuncts, random, control, best, trace = self._state
+            arguments = (
+                *self._arrays, self.task.errors(self._arrays), m, self.task.pairs,
+                *self._program.arrays, codes, atoms, others, disjuncts, rest,
+                *self.task.scratch(self._program, n * m), random, control, best, trace,
+            )  # fmt: skip
+            self._compiled = lambda limit, soft_limit: advance(limit, soft_limit, *arguments)
+            if self._kind not in _COMPILED:
+                self._compiled(0, 0)
+                _COMPILED.add(self._kind)
+
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """What the compiled code is specialised on."""
+        a = self._arrays
+        return (
+            a.rows is None, a.columns is None, a.shifts is None, len(a.width),
+            self._program.simplified,
+        )  # fmt: skip
+
+    def _engine(self) -> Callable[[int, int], None]:
+        """The plain engine at first, where there is one; the compiled one for longer searches."""
+        if self._compiled is None:
+            plain = self._arrays.rows is None and not self._program.simplified
+            if plain and self._kind not in _COMPILED and sum(_plain_seconds) < _PLAIN:
+                n, m = self.template
+                return PlainEngine(
+                    self._arrays, self.task.pairs, self._program, n, m, self._state
+                ).advance
+            self.compile()
+        assert self._compiled is not None
+        return self._compiled
+
+    def _first_slice(self) -> int:
+        """Steps that take about a millisecond; some twenty times as long when they are plain."""
+        if any(stage.move == "gibbs" for stage in self.method.stages):
+            return min(100, max(1, int(1e-3 / self.task.move_seconds)))
+        return 10_000

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import GAMMA, kernel, mix, popcount
+from ._bits import GAMMA
+from ._control import BEST, CONTROL_SIZE, COST, STEPS
 from ._lanes import LANES, get, lanes_and_not, load_lanes, put, store_lanes
-from ._state import (
-    BEST,
-    CONTROL_SIZE,
-    COST,
-    LOW,
-    ONE,
-    ONES,
-    S32,
-    STEPS,
-    ZERO,
-    below,
-    conjoin,
-    full_cost,
-    load,
-    note,
-)
+from ._state import LOW, NOUGHT, ONE, ONES, S32, ZERO, conjoin, full_cost, load, note
 from ._weigh import add_rows, binary_digits, heat_bath, listed
+from ._words import below, kernel, mix, popcount
 
 
-@kernel
+@kernel()
 def violated_bit(disjuncts, labels, pairs, number):
     """A random violated example as `(word, bit, wanted)`; `number` chooses.
 
@@ -67,7 +54,7 @@ def violated_bit(disjuncts, labels, pairs, number):
     return 0, ZERO, np.int64(0)
 
 
-@kernel
+@kernel()
 def mending_atom(atoms, disjuncts, m, w, bit, wanted, number):
     """An atom through which the example at (w, bit) can become `wanted`."""
     n = disjuncts.shape[0]
@@ -110,14 +97,14 @@ def untried(control, left):
     return q
 
 
-@kernel
+@kernel()
 def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows, planes):
     """Sums, for every atom of the pool, what it would err on; returns the number of planes.
 
     The full cost up to a common constant: only examples inside the other atoms and outside the
     other disjuncts depend on the atom.
     """
-    most, num_planes, count = 0, 0, 0
+    most, num_planes, count = NOUGHT, NOUGHT, NOUGHT
     pair_rows = 64 * pairs
     for w in range(labelled + pairs):
         first = 64 * w
@@ -131,7 +118,7 @@ def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows,
             count = listed(source & ~mends, first, width, rows, count)
             count = listed(rest[i, w] & free & mends, first + pair_rows, width, rows, count)
             count = listed(source & mends, first + 2 * pair_rows, width, rows, count)
-        low, ends = 0, w == labelled + pairs - 1
+        low, ends = NOUGHT, w == labelled + pairs - 1
         if shifts is not None:
             low = shifts[w]
             ends = ends or shifts[w + 1] != low
@@ -140,20 +127,22 @@ def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows,
             most += count << low
             digits = binary_digits(most)
             add_rows(errors, width, rows, count, low, planes, num_planes, digits)
-            num_planes, count = digits, 0
+            num_planes, count = digits, NOUGHT
     return num_planes
 
 
-@kernel
-def weigh_simplified(errors, width, others, q, labels, shifts, penalties, rows, planes):
+@kernel()
+def weigh_simplified(errors, width, others, q, labels, shifts, penalties, stage, rows, planes):
     """The disjunct's simplified cost likewise: examples inside the other atoms."""
-    most, num_planes = 0, 0
+    most, num_planes = NOUGHT, NOUGHT
     for w in range(len(labels)):
         for side in range(2):
             word = others[q, w] & (labels[w] if side else ~labels[w])
             count = listed(word, 64 * w, width, rows, 0)
-            low = 0 if shifts is None else shifts[w]
-            penalty = penalties[side]
+            low = NOUGHT
+            if shifts is not None:
+                low = shifts[w]
+            penalty = penalties[stage, side]
             while penalty and count:
                 if penalty & 1:
                     most += count << low
@@ -165,10 +154,10 @@ def weigh_simplified(errors, width, others, q, labels, shifts, penalties, rows, 
     return num_planes
 
 
-@kernel
+@kernel()
 def gibbs(
     rows, columns, errors, prior, labels, shifts, m, pairs, simplified, sweep, focus, heat,
-    penalties, codes, atoms, others, disjuncts, rest, words, numbers, random, control,
+    penalties, stage, codes, atoms, others, disjuncts, rest, words, numbers, random, control,
     best_codes, trace, count,
 ):  # fmt: skip
     """At most `count` whole-atom Gibbs steps; returns the steps taken."""
@@ -215,13 +204,14 @@ def gibbs(
             for e in range(n):
                 word |= get(disjuncts, e * num_words + w) & (np.uint64(e == i) - ONE)
             put(rest, i * num_words + w, word)
-        if simplified:
-            num_planes = weigh_simplified(
-                errors, width, others, q, labels, shifts, penalties, numbers, planes
-            )
-        else:
+        num_planes = 0
+        if not simplified:
             num_planes = weigh_full(
                 errors, width, others, q, rest, i, labelled, pairs, shifts, numbers, planes
+            )
+        elif penalties is not None:
+            num_planes = weigh_simplified(
+                errors, width, others, q, labels, shifts, penalties, stage, numbers, planes
             )
         s += GAMMA
         c = heat_bath(mix(s), planes, num_planes, width, allowed, prior, heat, chosen, totals)

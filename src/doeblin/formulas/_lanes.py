@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba.extending import models, register_model
 
 from .._numba import intrinsic, types
+from ._rows import LANES
 
-LANES = 4
 _VECTOR = ir.VectorType(ir.IntType(64), LANES)
 
 

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import GAMMA, kernel, mix
-from ._state import (
-    BEST,
-    COST,
-    LOW,
-    S32,
-    STEPS,
-    below,
-    disjunct_cost,
-    note,
-    place,
-    set_others,
-    set_rest,
-    weighed,
-)
+from ._bits import GAMMA
+from ._control import BEST, COST, STEPS
+from ._state import LOW, NOUGHT, S32, disjunct_cost, note, place, set_others, set_rest
+from ._words import below, kernel, mix, weighed
 
 
 @kernel(inline="always")
@@ -32,7 +21,7 @@ def proposal(first, second, present, neighbours, num_atoms, single):
     return c
 
 
-@kernel
+@kernel()
 def metropolis_full(
     rows, neighbours, labels, shifts, width, m, pairs, single, accept,
     codes, atoms, others, disjuncts, rest, numbers, random, control, best_codes, trace, count,
@@ -54,7 +43,7 @@ def metropolis_full(
         q = below(second & LOW, len(codes))
         i = disjunct_of[q]
         c = proposal(first, second, codes[q], neighbours, num_atoms, single)
-        new = 0
+        new = NOUGHT
         for w in range(labelled):
             new += weighed(((rows[c, w] & others[q, w]) | rest[i, w]) ^ labels[w], shifts, w)
         for w in range(labelled, labelled + pairs):
@@ -75,12 +64,13 @@ def metropolis_full(
     return taken
 
 
-@kernel
+@kernel()
 def metropolis_simplified(
-    rows, neighbours, labels, shifts, width, m, single, accept, penalties,
+    rows, neighbours, labels, shifts, width, m, single, accept, penalties, stage,
     codes, atoms, others, disjuncts, numbers, random, count,
 ):  # fmt: skip
     """`count` Metropolis steps under the simplified cost."""
+    wrong_costs, right_costs = penalties[stage, 0], penalties[stage, 1]
     labelled = len(width) if len(width) > 0 else len(labels)
     num_atoms = len(rows)
     disjunct_of = numbers[: len(codes)]
@@ -88,7 +78,7 @@ def metropolis_simplified(
         disjunct_of[q] = q // m
     costs = numbers[len(codes) : len(codes) + len(disjuncts)]
     for i in range(len(disjuncts)):
-        costs[i] = disjunct_cost(disjuncts, i, labels, shifts, penalties[0], penalties[1])
+        costs[i] = disjunct_cost(disjuncts, i, labels, shifts, wrong_costs, right_costs)
     s = random[0]
     for _ in range(count):
         first = mix(s + GAMMA)
@@ -103,7 +93,7 @@ def metropolis_simplified(
             word = rows[c, w] & others[q, w]
             wrong += weighed(word & ~labels[w], shifts, w)
             right += weighed(word & labels[w], shifts, w)
-        new = penalties[0] * wrong - penalties[1] * right
+        new = wrong_costs * wrong - right_costs * right
         worse = new - costs[i]
         if worse <= 0 or (worse < len(accept) and (first & LOW) < accept[worse]):
             costs[i] = new

@@ -5,7 +5,9 @@ from __future__ import annotations
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
+from .._compiling import not_counted
 from .._errors import InputError
+from ._engine import Chain
 from ._legs import Leg, Plan, run_leg, steps_per_leg
 from ._problem import Problem, prepared
 from ._record import Limits, Reason, Record
@@ -30,6 +32,9 @@ def race(
     chains = chains if chains is not None else _workers(executor)
     if chains < 1:
         raise InputError(f"chains = {chains}: at least one is needed")
+    with not_counted():
+        _load(problem)  # once, before all workers do it at the same time
+        wait([executor.submit(_load, problem) for _ in range(chains)])
     steps = steps_per_leg(prepared(problem))
     restarts = problem.method.schedule is not None
 
@@ -60,6 +65,11 @@ def race(
     finally:
         for future in running:
             future.cancel()
+
+
+def _load(problem: Problem) -> None:
+    """Compile the engine, or load it from the disk."""
+    Chain(prepared(problem).task, problem.method, (1, 1), seed=0).compile()
 
 
 def _workers(executor: Executor) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError
-from . import _state as state
+from . import _control as state
 from ._stages import Method, Stage, longest_useful
 
 _HEAT_SCALE = float(1 << 26)
@@ -41,9 +41,14 @@ class Program:
         return bool((self.kinds[:, 0] == state.GIBBS).any())
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def simplified(self) -> bool:
+        return bool((self.kinds[:, 1] == state.SIMPLIFIED).any())
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernels follow; penalties are None where nothing is simplified."""
         return (
-            self.kinds, self.chances, self.penalties,
+            self.kinds, self.chances, self.penalties if self.simplified else None,
             *_stacked(self.accept), *_stacked(self.heat), self.exits, self.jumps,
         )  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from .._compiling import clock
 from ._examples import Examples
 from ._formula import Formula
 from ._legs import Outcome
@@ -33,7 +33,7 @@ Reason = Literal["solved", "steps", "time", "stopped"]
 
 
 class Limits:
-    """Steps, a deadline on the clock of `time.perf_counter`, and a flag to ask."""
+    """Steps, a deadline on the `clock`, which leaves compiling out, and a flag to ask."""
 
     def __init__(
         self, max_steps: int | None, deadline: float | None, should_stop: Callable[[], bool] | None
@@ -47,7 +47,7 @@ class Limits:
     def seconds_left(self) -> float:
         if self._deadline is None:
             return float("inf")
-        return max(0.0, self._deadline - time.perf_counter())
+        return max(0.0, self._deadline - clock())
 
     def reached(self, steps: int) -> Reason | None:
         if self.steps_left(steps) == 0:
@@ -85,5 +85,5 @@ class Record:
             self.cost = outcome.cost + self._unavoidable
             self.codes, self.template = outcome.codes, outcome.template
         if self._progress is not None:
-            seconds = time.perf_counter() - self._began
+            seconds = clock() - self._began
             self._progress(Progress(self.steps, self.tours, self.cost, outcome.template, seconds))

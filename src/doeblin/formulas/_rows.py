@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import kept
 from ._bits import Words
-from ._lanes import LANES
 
+LANES = 4
+"""Words that are worked on at once."""
 BATCH = 8
 """Rows are added up so many at a time."""
 
@@ -31,7 +31,7 @@ def error_rows(table: Words, labels: Words, pairs: int) -> Words:
         [table[:labelled] ^ labels[:, None], sources, ~targets, sources & ~targets]
     )
     rows = np.zeros((64 * len(words) + 2, width), dtype=np.uint64)
-    _transpose(np.ascontiguousarray(words), rows)
+    rows[:-2] = _transposed(words, width).reshape(-1, width)
     full, rest = divmod(num_atoms, 64)
     rows[-2, :full] = np.uint64(0xFFFFFFFFFFFFFFFF)
     if rest:
@@ -39,26 +39,20 @@ def error_rows(table: Words, labels: Words, pairs: int) -> Words:
     return rows.reshape(-1)
 
 
-@kept(error_model="numpy")
-def _transpose(words, rows):
-    """Bit b of `words[w, k]` becomes bit k of row 64 w + b, by blocks of 64 × 64 bits."""
-    block = np.empty(64, np.uint64)
-    for w in range(words.shape[0]):
-        for first in range(0, words.shape[1], 64):
-            for k in range(64):
-                inside = first + k < words.shape[1]
-                block[k] = words[w, first + k] if inside else np.uint64(0)
-            # Swap the off-diagonal halves of ever smaller squares.
-            size, mask = 32, np.uint64(0x00000000FFFFFFFF)
-            while size:
-                shift = np.uint64(size)
-                k = 0
-                while k < 64:
-                    moved = ((block[k] >> shift) ^ block[k + size]) & mask
-                    block[k] ^= moved << shift
-                    block[k + size] ^= moved
-                    k = (k + size + 1) & ~size
-                size //= 2
-                mask ^= mask << np.uint64(size)
-            for b in range(64):
-                rows[64 * w + b, first // 64] = block[b]
+def _transposed(words: Words, width: int) -> Words:
+    """Bit b of `words[w, k]` becomes bit k of row `[w, b]`: blocks of 64 × 64 bits, all at once."""
+    padded = np.zeros((len(words), 64 * width), dtype=np.uint64)
+    padded[:, : words.shape[1]] = words
+    # The places within a block come first, so that loops run over blocks.
+    block = padded.reshape(len(words), width, 64).transpose(2, 0, 1).copy()
+    # Swap the off-diagonal halves of ever smaller squares.
+    size, mask = 32, 0x00000000FFFFFFFF
+    while size:
+        halves = block.reshape(-1, 2, size, len(words), width)
+        shift = np.uint64(size)
+        moved = ((halves[:, 0] >> shift) ^ halves[:, 1]) & np.uint64(mask)
+        halves[:, 0] ^= moved << shift
+        halves[:, 1] ^= moved
+        size //= 2
+        mask ^= mask << size & 0xFFFFFFFFFFFFFFFF
+    return block.transpose(1, 0, 2)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from .._compiling import clock
 from .._errors import InputError
 from ..schedules import Schedule
 from ._examples import Examples
@@ -60,8 +60,8 @@ def search(
     `focused_gibbs()`. `template=(n, m)` fixes the number of disjuncts and of atoms in each; without
     it, templates grow until one fits. `space` says which atoms there are. `start` is a formula to
     begin from. The search ends when no example is erred on but those that contradict each other,
-    or after `max_steps` transitions or `seconds`. Same seed, same answer, as long as the clock does
-    not end the search.
+    or after `max_steps` transitions or `seconds`, which leave out compiling. Same seed, same
+    answer, as long as the clock does not end the search.
 
     With an `executor`, `chains` run at once on it (any `concurrent.futures.Executor`; as many as it
     has workers unless told): the first to solve wins, the others stop at their next restart.
@@ -72,7 +72,7 @@ def search(
     """
     method = _method(method, stages, schedule)
     problem = Problem(examples, space or Space(), method, start)
-    began = time.perf_counter()
+    began = clock()
     ready = prepared(problem)
     if template is not None and start is not None and not _fits(start.shape, template):
         raise InputError(
@@ -97,7 +97,7 @@ def search(
         reason=reason,
         steps=record.steps,
         tours=record.tours,
-        seconds=time.perf_counter() - began,
+        seconds=clock() - began,
         template=record.template,
         trace=tuple(record.trace),
         method=method,

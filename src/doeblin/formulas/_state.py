@@ -15,37 +15,18 @@ import math
 
 import numpy as np
 
-from ._bits import kernel, popcount
-
-RESTART, METROPOLIS, GIBBS = 0, 1, 2
-SIMPLIFIED = 1
-# Positions in the `control` array that carries a chain from one call to the next. After them comes
-# an entry for each atom of the formula: whether the present sweep has tried it.
-STAGE, LEFT, STEPS, TOURS, COST, BEST, TRACED, CONTROL_SIZE = 0, 1, 2, 3, 4, 5, 6, 7
-
-IMPOSSIBLE = 1 << 30
-# A number of steps that no chain takes.
-NEVER = 1 << 62
+from ._control import BEST, TOURS, TRACED
+from ._words import kernel, unit, weighed
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
 S11, S32 = np.uint64(11), np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)
+# What is called with a literal is compiled for it separately; these are just numbers.
+NOUGHT, NOBODY = np.int64(0), np.int64(-1)
 
 
-@kernel(inline="always")
-def below(bits, bound):
-    """32 random bits as a number below `bound`."""
-    return np.int64((bits * np.uint64(bound)) >> S32)
-
-
-@kernel(inline="always")
-def unit(number):
-    """A random number as a float in [0, 1)."""
-    return float(number >> S11) * 2.0**-53
-
-
-@kernel
+@kernel()
 def sojourn(number, exit_rate):
     """A Geometric(exit_rate) number of steps, at least one; endless when nothing exits."""
     if exit_rate <= 0.0:
@@ -55,7 +36,7 @@ def sojourn(number, exit_rate):
     return np.int64(1) + np.int64(math.log(1.0 - unit(number)) / math.log1p(-exit_rate))
 
 
-@kernel
+@kernel()
 def drawn(number, cumulative):
     """The first index whose cumulative weight exceeds a uniform share of the total."""
     total = cumulative[len(cumulative) - 1]
@@ -72,26 +53,17 @@ def drawn(number, cumulative):
     return low
 
 
-@kernel(inline="always")
-def weighed(word, shifts, w):
-    """The cost of the ones in word `w`: a word's examples weigh 2**shift each."""
-    if shifts is None:
-        return np.int64(popcount(word))
-    else:
-        return np.int64(popcount(word)) << shifts[w]
-
-
-@kernel
+@kernel()
 def load(rows, columns, c, q, atoms):
-    if rows.shape[0]:
+    if rows is not None:
         for w in range(atoms.shape[1]):
             atoms[q, w] = rows[c, w]
-    else:
+    elif columns is not None:
         for w in range(atoms.shape[1]):
             atoms[q, w] = columns[w, c]
 
 
-@kernel
+@kernel()
 def conjoin(atoms, i, m, disjuncts):
     for w in range(atoms.shape[1]):
         word = ONES
@@ -105,7 +77,7 @@ def conjoin(atoms, i, m, disjuncts):
 # when compiling and become a few vector instructions.
 
 
-@kernel
+@kernel()
 def set_others(atoms, i, skip, m, others, width):
     """For every atom of disjunct i but `skip`: the conjunction of the other atoms."""
     for q in range(i * m, i * m + m):
@@ -130,7 +102,7 @@ def set_others(atoms, i, skip, m, others, width):
                     others[q, w] &= atoms[e, w]
 
 
-@kernel
+@kernel()
 def set_rest(disjuncts, skip, rest, width):
     """For every disjunct but `skip`: the disjunction of the other disjuncts."""
     n = disjuncts.shape[0]
@@ -167,7 +139,7 @@ def place(rows, c, others, q, atoms, disjuncts, i, width):
         disjuncts[i, w] = rows[c, w] & others[q, w]
 
 
-@kernel
+@kernel()
 def full_cost(disjuncts, labels, shifts, pairs):
     n = disjuncts.shape[0]
     labelled = len(labels)
@@ -186,7 +158,7 @@ def full_cost(disjuncts, labels, shifts, pairs):
     return cost
 
 
-@kernel
+@kernel()
 def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
     """The simplified cost of disjunct i, less the constant for the positive examples."""
     cost = 0
@@ -197,7 +169,7 @@ def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
     return cost
 
 
-@kernel
+@kernel()
 def note(control, codes, best_codes, trace, cost, steps):
     """Remember the best formula so far, and when it was found."""
     control[BEST] = cost

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from .._numba import kept
-from ._bits import Words, num_words
+from ._bits import Words, num_words, pack
 
 LE, EQ, NE = 0, 1, 2
 
 # Projections a·x are 64-bit integers; coefficients and values whose products could leave them are
 # refused rather than wrapped around.
 _SAFE = 2**62
+# Truth values made at a time, so that they stay in the processor's caches.
+_AT_ONCE = 1 << 18
+_MULTIPLIER, _SHIFT = np.uint64(0x9FB21C651E98DF25), np.uint64(29)
 
 
 class AtomArrays(NamedTuple):
@@ -69,8 +71,35 @@ def truth_table(
         slots = slots_for(np.arange(len(points)))
     _check_products(points, atoms.directions)
     table = np.empty((num_words(len(slots)), len(atoms)), dtype=np.uint64)
-    _fill(table, points, slots, *(np.ascontiguousarray(part) for part in atoms))
+    shown = points[slots].T
+    some = max(1, _AT_ONCE // len(slots))
+    for first in range(0, len(atoms), some):
+        part = slice(first, first + some)
+        holds = _holds(shown, atoms.directions, *(each[part] for each in atoms[1:]))
+        table[:, part] = pack(holds & (slots >= 0)).T
     return table
+
+
+def _holds(
+    shown: NDArray[np.int64],
+    directions: NDArray[np.int64],
+    direction: NDArray[np.int64],
+    relation: NDArray[np.int64],
+    constant: NDArray[np.int64],
+    modulus: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """A row for each atom: where it holds among the points, which are the columns of `shown`."""
+    used, place = np.unique(direction, return_inverse=True)
+    values = (directions[used] @ shown)[place]
+    bound = constant[:, None]
+    reduced = np.flatnonzero(modulus > 0)
+    # `%` rounds towards minus infinity.
+    values[reduced] %= modulus[reduced, None]
+    holds = values <= bound
+    for kind, compared in ((EQ, np.equal), (NE, np.not_equal)):
+        rows = np.flatnonzero(relation == kind)
+        holds[rows] = compared(values[rows], bound[rows])
+    return holds
 
 
 def _check_products(points: NDArray[np.int64], directions: NDArray[np.int64]) -> None:
@@ -84,80 +113,29 @@ def _check_products(points: NDArray[np.int64], directions: NDArray[np.int64]) ->
         )
 
 
-@kept(error_model="numpy")
-def _fill(table, points, slots, directions, direction, relation, constant, modulus):
-    d = points.shape[1]
-    shown = np.zeros(len(slots), np.int64)
-    reduced = np.zeros(len(slots), np.int64)
-    last = -1
-    for k in range(len(constant)):
-        if direction[k] != last:
-            last = direction[k]
-            for b in range(len(slots)):
-                value = 0
-                if slots[b] >= 0:
-                    for j in range(d):
-                        value += directions[last, j] * points[slots[b], j]
-                shown[b] = value
-        values = shown
-        if modulus[k] > 0:
-            for b in range(len(slots)):
-                # `%` rounds towards minus infinity here, as in Python.
-                reduced[b] = shown[b] % modulus[k]
-            values = reduced
-        bound = constant[k]
-        for w in range(table.shape[0]):
-            word = np.uint64(0)
-            for b in range(64):
-                value = values[64 * w + b]
-                if relation[k] == LE:
-                    holds = value <= bound
-                elif relation[k] == EQ:
-                    holds = value == bound
-                else:
-                    holds = value != bound
-                word |= np.uint64(holds and slots[64 * w + b] >= 0) << np.uint64(b)
-            table[w, k] = word
-
-
 def classes(table: Words) -> tuple[NDArray[np.int64], int]:
     """`(class_of, count)`: atoms with equal truth values on all examples share a class number.
 
     Classes are numbered by their first atom. Equality is checked word by word, not by hash alone.
     """
-    class_of = np.empty(table.shape[1], dtype=np.int64)
-    return class_of, int(_classes(np.ascontiguousarray(table), class_of))
+    hashes = np.zeros(table.shape[1], dtype=np.uint64)
+    for word in table:
+        hashes = (hashes ^ word) * _MULTIPLIER
+        hashes ^= hashes >> _SHIFT
+    found = _numbered(hashes)
+    if not (table[:, found.first[found.class_of]] == table).all():  # two hashes happened to agree
+        found = _numbered(table.T.copy().view([("", np.uint64)] * len(table))[:, 0])
+    return found.class_of, len(found.first)
 
 
-@kept(error_model="numpy")
-def _classes(table, class_of):
-    num_words_, num_atoms = table.shape
-    size = 16
-    while size < 2 * num_atoms:
-        size *= 2
-    hashes = np.zeros(num_atoms, np.uint64)
-    for w in range(num_words_):
-        for k in range(num_atoms):
-            h = (hashes[k] ^ table[w, k]) * np.uint64(0x9FB21C651E98DF25)
-            hashes[k] = h ^ (h >> np.uint64(29))
-    occupant = np.full(size, -1, np.int64)
-    count = 0
-    for k in range(num_atoms):
-        place = np.int64(hashes[k] & np.uint64(size - 1))
-        while True:
-            other = occupant[place]
-            if other < 0:
-                occupant[place] = k
-                class_of[k] = count
-                count += 1
-                break
-            same = hashes[other] == hashes[k]
-            w = 0
-            while same and w < num_words_:
-                same = table[w, other] == table[w, k]
-                w += 1
-            if same:
-                class_of[k] = class_of[other]
-                break
-            place = (place + 1) & (size - 1)
-    return count
+class _Classes(NamedTuple):
+    first: NDArray[np.int64]
+    class_of: NDArray[np.int64]
+
+
+def _numbered(values: NDArray[Any]) -> _Classes:
+    _, first, class_of = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return _Classes(first[order], rank[class_of])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,26 @@ _MOST_WEIGHT = 1 << 29
 _PRIOR_SCALE = float(1 << 16)
 # Metropolis kernels are compiled for these numbers of label words; beyond, the width stays open.
 _WIDTHS = (1, 2, 4, 8, 16)
+
+
+class Arrays(NamedTuple):
+    """A task in the form in which kernels read it."""
+
+    rows: Words | None
+    columns: Words | None
+    neighbours: NDArray[np.int32] | None
+    prior: NDArray[np.uint32]
+    cumulative: Words
+    labels: Words
+    shifts: NDArray[np.int64] | None
+    width: tuple[int, ...]
+
+    @property
+    def words(self) -> int:
+        """The number of words of an atom's truth values."""
+        if self.columns is not None:
+            return len(self.columns)
+        return 0 if self.rows is None else self.rows.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,34 +153,39 @@ class Task:
         rows = 64 * (len(self._arrays["labels"]) + 3 * self.pairs + 16) + BATCH
         return np.zeros(words, np.uint64), np.zeros(max(rows, 2 * template_size), np.int64)
 
-    def arrays(self, method: Method) -> tuple[Any, ...]:
-        """The arrays that kernels of this method read; made once and kept."""
+    def arrays(self, method: Method) -> Arrays:
+        """What the kernels of this method read, but for the rows of `errors`; made once and kept.
+
+        What the method does not use is None.
+        """
         moves = {stage.move for stage in method.stages}
         a = self._arrays
-        nothing = np.empty((0, 0), dtype=np.uint64)
         if "metropolis" not in moves:
-            no_neighbours = np.zeros((1, 1), dtype=np.int32)
-            if "errors" not in a:
-                a["errors"] = error_rows(a["table"], a["labels"], self.pairs)
-            return (
-                nothing, a["table"], a["errors"], no_neighbours, a["gibbs_prior"], a["cumulative"],
+            return Arrays(
+                None, a["table"], None, a["gibbs_prior"], a["cumulative"],
                 a["labels"], a["shifts"], (),
             )  # fmt: skip
         if "rows" not in a:
             a.update(self._padded_rows())
-        errors = np.empty(0, dtype=np.uint64)
-        if "gibbs" in moves:
-            errors = error_rows(a["columns"], a["padded_labels"], self.pairs)
         neighbours = self.neighbours
         if neighbours is None:
             if any(stage.move == "metropolis" and stage.single > 0 for stage in method.stages):
                 raise InputError("single-entry proposals need a table of neighbours")
             neighbours = np.zeros((self.num_atoms, 1), dtype=np.int32)
-        return (
-            a["rows"], a["columns"] if "gibbs" in moves else nothing, errors,
+        return Arrays(
+            a["rows"], a["columns"] if "gibbs" in moves else None,
             np.ascontiguousarray(neighbours, dtype=np.int32), a["gibbs_prior"], a["cumulative"],
             a["padded_labels"], a["padded_shifts"], a["width"],
         )  # fmt: skip
+
+    def errors(self, arrays: Arrays) -> Words | None:
+        """The rows that Gibbs moves add up (see `error_rows`); None where none are made."""
+        if arrays.columns is None:
+            return None
+        key = f"errors of {len(arrays.labels)} words"
+        if key not in self._arrays:
+            self._arrays[key] = error_rows(arrays.columns, arrays.labels, self.pairs)
+        return self._arrays[key]
 
     def _padded_rows(self) -> dict[str, Any]:
         table, labels, shifts = (self._arrays[name] for name in ("table", "labels", "shifts"))

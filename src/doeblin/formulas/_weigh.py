@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._bits import kernel, popcount, trailing_zeros
 from ._lanes import (
     LANES,
     filled,
@@ -31,7 +30,8 @@ from ._lanes import (
     store_lanes,
 )
 from ._rows import BATCH
-from ._state import ONE, ZERO, unit
+from ._state import ONE, ZERO
+from ._words import kernel, popcount, trailing_zeros, unit
 
 
 @kernel(inline="always")
@@ -62,7 +62,7 @@ def carry_into(planes, place, top, width, carry):
         place += width
 
 
-@kernel
+@kernel()
 def add_rows(errors, width, rows, count, low, planes, before, after):
     """Adds `2**low` times each of the `count` rows to the planes.
 
@@ -108,7 +108,7 @@ def add_rows(errors, width, rows, count, low, planes, before, after):
         carry_into(planes, (low + 2) * width + v, top, width, fours)
 
 
-@kernel
+@kernel()
 def least_cost(planes, num_planes, width, allowed, chosen):
     """The least cost of the allowed atoms, which are `chosen`; -1 if none is allowed."""
     found = False
@@ -132,7 +132,7 @@ def least_cost(planes, num_planes, width, allowed, chosen):
     return least
 
 
-@kernel
+@kernel()
 def keep_near(planes, num_planes, width, least, digits, allowed):
     """Takes `least` off all costs, and allows only those below `2**digits` from then on."""
     for v in range(0, width, LANES):
@@ -150,7 +150,7 @@ def keep_near(planes, num_planes, width, least, digits, allowed):
         store_lanes(allowed, v, lanes_and_not(load_lanes(allowed, v), far))
 
 
-@kernel
+@kernel()
 def costing(planes, digits, width, allowed, cost, chosen):
     """Chooses the allowed atoms of this cost."""
     for v in range(0, width, LANES):
@@ -161,7 +161,7 @@ def costing(planes, digits, width, allowed, cost, chosen):
         store_lanes(chosen, v, bits)
 
 
-@kernel
+@kernel()
 def prior_of(chosen, width, prior):
     """The prior weight of the chosen atoms. A single entry of `prior` stands for all atoms."""
     total = ZERO
@@ -177,7 +177,7 @@ def prior_of(chosen, width, prior):
     return total
 
 
-@kernel
+@kernel()
 def pick(chosen, prior, share):
     """The chosen atom at which the running sum of prior weights first exceeds `share`."""
     v = 0
@@ -202,7 +202,7 @@ def pick(chosen, prior, share):
         v += 1
 
 
-@kernel
+@kernel()
 def heat_bath(number, planes, num_planes, width, allowed, prior, heat, chosen, totals):
     """Draws an atom with weight prior · heat[cost - least cost], or -1 when none is allowed.
 

@@ -28,7 +28,7 @@ def select(scores, ids, size, keep, out_ids, out_scores):
     return found
 
 
-@kept(nogil=True)
+@kept(about=10, nogil=True)
 def candidates(
     xs, ys, ts, starts, plane, weights, letters, rate, least, most,
     extra, extra_keys, extra_frames, extra_starts,
@@ -113,7 +113,7 @@ def candidates(
             )  # fmt: skip
 
 
-@kept(parallel=True)
+@kept(about=20, parallel=True)
 def gradients(
     xs, ys, ts, starts, golds, gold_starts, gold_words, gold_prior, gold_doubles, batch,
     plane, weights, letters, rate, least, most,

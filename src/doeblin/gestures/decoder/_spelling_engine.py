@@ -14,7 +14,7 @@ from ._rows import NUM_INPUTS, fill_rows
 from ._strokes import NUM_STROKE_INPUTS, trace_strokes
 
 
-@kept()
+@kept(about=5)
 def spell(
     x,
     y,
@@ -111,7 +111,7 @@ def spell(
     return found
 
 
-@kept()
+@kept(about=5)
 def spelt(
     x, y, t, plane, weights, letters, rate, least, most, extra, extra_keys, extra_frames, keys
 ):
@@ -131,7 +131,7 @@ def spelt(
     )
 
 
-@kept()
+@kept(about=5)
 def network_rows(xs, ys, ts, starts, plane, rate, least, most):
     """The network's inputs for some traces: inputs, keys, frames, and where each begins."""
     num_keys = len(plane)
@@ -157,7 +157,7 @@ def network_rows(xs, ys, ts, starts, plane, rate, least, most):
     return inputs[:at].copy(), keys[:at].copy(), frames[:at].copy(), row_starts
 
 
-@kept(nogil=True)
+@kept(about=10, nogil=True)
 def stroke_rows(
     xs, ys, ts, starts, plane, rate, least, most, ids, hits, word_keys, word_starts, doubled
 ):

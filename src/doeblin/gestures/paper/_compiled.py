@@ -6,36 +6,36 @@ from ..._numba import kept
 from . import _measure, _passes, _restart
 
 
-@kept()
+@kept(about=5)
 def likelihood_pass(*arguments):
     return _restart.likelihood_pass(*arguments)
 
 
-@kept()
+@kept(about=5)
 def doeblin_pass(*arguments):
     return _passes.doeblin_pass(*arguments)
 
 
-@kept()
+@kept(about=5)
 def gibbs_pass(*arguments):
     return _passes.gibbs_pass(*arguments)
 
 
-@kept()
+@kept(about=5)
 def seed(number):
     _passes.seed(number)
 
 
-@kept()
+@kept(about=5)
 def measure(*arguments):
     return _measure.measure(*arguments)
 
 
-@kept()
+@kept(about=5)
 def rerank(*arguments):
     return _measure.rerank(*arguments)
 
 
-@kept()
+@kept(about=5)
 def exact(*arguments):
     return _measure.exact(*arguments)

@@ -1,13 +1,10 @@
-"""The compiled loop over bytecode.
-
-Opcodes stand beside it because numba's cache watches this file only: were they elsewhere, a
-change of them would go unnoticed.
-"""
+"""The compiled loop over bytecode."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..._numba import kept
 
 LARGEST = 1 << 61  # beyond it a run is given up, so that no sum of two registers can wrap
 
@@ -20,7 +17,7 @@ ONE = np.uint64(1)
 CUT, ENDED, ASSUMED, FAILED, HUNGRY, LEFT = range(6)  # how a call ends
 
 
-@njit(cache=True)
+@kept(about=2)
 def execute(code, registers, low, high, menu, tape, state, limit):  # pragma: no cover - compiled
     """Follow the code for at most `limit` blocks.
 

@@ -1,6 +1,5 @@
 """Learning invariants: examples, pools of atoms, lemmas, the search, and its teacher."""
 
-from ._compiling import compiling as compiling
 from ._data import Conflict as Conflict
 from ._harvest import dnf_of as dnf_of
 from ._learn import Learner as Learner

@@ -1,4 +1,4 @@
-"""Loading the search engine, and whether it is being compiled, for those who watch a time limit."""
+"""Loading the search engine."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..._compiling import not_counted
+
 if TYPE_CHECKING:
     from ...formulas._stages import Method
-
-COMPILING = threading.Event()
-
-
-def compiling() -> bool:
-    """Is the engine being compiled right now? That happens once, on the first use ever."""
-    return COMPILING.is_set()
 
 
 def load(method: Callable[[], Method], tick: Callable[[], None]) -> Method:
@@ -24,10 +19,11 @@ def load(method: Callable[[], Method], tick: Callable[[], None]) -> Method:
 
     def work() -> None:
         try:
-            from ._search import compiled
+            with not_counted():
+                from ._search import compiled_runs
 
-            made = method()
-            compiled(made)
+                made = method()
+                compiled_runs()
             found.append(made)
         except BaseException as error:  # handed to the one who waits
             found.append(error)

@@ -21,7 +21,6 @@ from ...formulas._tables import classes, slots_for, truth_table
 from ..flow import Block, Graph
 from ..flow._fast import Fast
 from ..proof import Atom, Clock, Dnf
-from ._compiling import COMPILING
 from ._data import Data
 from ._space import TOP, Pool, Space
 
@@ -35,17 +34,20 @@ _COMPILED: dict[Method, float] = {}
 def compiled(method: Method) -> float:
     """Compile what a method and long runs need, unless it is compiled; the seconds it took."""
     if method not in _COMPILED:
-        COMPILING.set()
-        try:
-            _COMPILED[method] = _compile(method)
-        finally:
-            COMPILING.clear()
+        before = time.perf_counter()
+        compiled_runs()
+        _compile(method)
+        _COMPILED[method] = time.perf_counter() - before
         return _COMPILED[method]
     return 0.0
 
 
-def _compile(method: Method) -> float:
-    before = time.perf_counter()
+def compiled_runs() -> None:
+    """Compile what long runs need; the search itself only when it turns out to be long."""
+    Fast(Graph([Block()])).run(lambda havoc, arrivals: 0, limit=1)
+
+
+def _compile(method: Method) -> None:
     # Metropolis kernels are specialised on the number of label words.
     metropolis = any(stage.move == "metropolis" for stage in method.stages)
     for words in (1, 2, 4, 8, 16) if metropolis else (1,):
@@ -53,9 +55,7 @@ def _compile(method: Method) -> float:
         labels = np.ones(words, dtype=np.uint64)
         neighbours = np.zeros((2, 1), dtype=np.int32)
         task = Task(table, labels, neighbours=neighbours)
-        Chain(task, method, (1, 1), seed=0).run(max_steps=10)
-    Fast(Graph([Block()])).run(lambda havoc, arrivals: 0, limit=1)
-    return time.perf_counter() - before
+        Chain(task, method, (1, 1), seed=0).compile()
 
 
 class Candidate(NamedTuple):

@@ -11,6 +11,8 @@ from typing import Any
 
 import z3
 
+from ..._compiling import clock as running
+
 
 class OutOfTime(Exception):
     """The attempt must end now; the message is the reason to report."""
@@ -18,13 +20,14 @@ class OutOfTime(Exception):
 
 class Clock:
     """A deadline and a cancel flag. As a context manager it watches registered solver contexts
-    and interrupts them when time is up, so that no query outlives the limit."""
+    and interrupts them when time is up, so that no query outlives the limit. It stands still while
+    something is compiled."""
 
     def __init__(
         self, seconds: float, cancel: threading.Event | None = None, *, spent: float = 0.0
     ):
         self.limit = seconds
-        self._start = time.monotonic() - spent
+        self._start = running() - spent
         self._worked = time.thread_time()
         self._whole: Clock | None = None
         self._cancel = cancel or threading.Event()
@@ -71,20 +74,20 @@ class Clock:
         clocks: list[Clock] = [self]
         while (whole := clocks[-1]._whole) is not None:
             clocks.append(whole)
-        limits, before = [clock.limit for clock in clocks], time.monotonic()
+        limits, before = [clock.limit for clock in clocks], running()
         for clock in clocks:
             clock.limit = math.inf
         try:
             yield
         finally:
-            used = time.monotonic() - before
+            used = running() - before
             for clock, limit in zip(clocks, limits, strict=True):
                 clock.limit = limit
                 clock._start += used if used >= least else 0.0
 
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self._start
+        return running() - self._start
 
     @property
     def worked(self) -> float:
