@@ -78,9 +78,10 @@ def write_text(path: str | Path, text: str) -> None:
 
 def write(path: str | Path, fill: Callable[[IO[bytes]], Any]) -> None:
     """Replace a file by what `fill` writes, all or nothing. Raises OutputError."""
-    target = os.path.realpath(path)  # a link stays one, and what it points to is replaced
-    beside = f"{target}.{os.getpid()}.part"
+    beside = None
     try:
+        target = os.path.realpath(path)  # a link stays one, and what it points to is replaced
+        beside = f"{target}.{os.getpid()}.part"
         mode = os.stat(target).st_mode if os.path.exists(target) else None
         if mode is not None and not stat.S_ISREG(mode):
             with open(target, "wb") as file:
@@ -100,5 +101,6 @@ def write(path: str | Path, fill: Callable[[IO[bytes]], Any]) -> None:
     except OSError as error:
         raise OutputError(path, error.strerror or str(error)) from None
     finally:
-        with contextlib.suppress(OSError, ValueError):
-            os.unlink(beside)
+        if beside is not None:
+            with contextlib.suppress(OSError, ValueError):
+                os.unlink(beside)

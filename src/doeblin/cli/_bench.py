@@ -22,7 +22,9 @@ def bench() -> None:
 
 @bench.command()
 @click.argument("suite", type=click.Path(path_type=Path))
-@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a file.")
+@click.option(
+    "--timeout", type=_console.SECONDS, default=10.0, show_default=True, help="Seconds a file."
+)
 @_console.seed_option
 @click.option("--method", default="default", show_default=True, help="As for `doeblin verify`.")
 @click.option(

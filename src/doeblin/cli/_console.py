@@ -26,6 +26,30 @@ seed_option = click.option(
 )
 
 
+class _Seconds(click.ParamType):
+    """A time limit: positive and finite."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            found = float(value)
+        except ValueError:
+            raise InputError(f"{_option(param)} needs a number of seconds, got {value!r}") from None
+        if not 0 < found < 1e9:
+            raise InputError(f"{_option(param)} must be positive and finite, got {value}")
+        return found
+
+
+def _option(param: click.Parameter | None) -> str:
+    return param.opts[0] if param is not None else "the time limit"
+
+
+SECONDS = _Seconds()
+
+
 def out_option(folder: str, what: str) -> Callable[[Any], Any]:
     """`--out`: the folder that `what` goes to."""
     return click.option(

@@ -177,7 +177,9 @@ def gestures(
 @reproduce.command()
 @click.option("--trials", type=click.IntRange(min=1), default=1000, show_default=True)
 @click.option("--quick", is_flag=True, help="20 trials.")
-@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a trial.")
+@click.option(
+    "--timeout", type=_console.SECONDS, default=10.0, show_default=True, help="Seconds a trial."
+)
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer and cvc5.")
 @click.option(
     "--jobs",

@@ -25,7 +25,7 @@ from . import _console
 )
 @click.option(
     "--timeout",
-    type=float,
+    type=_console.SECONDS,
     default=20.0,
     show_default=True,
     help="Most seconds for a proof, whatever a request asks for.",

@@ -31,7 +31,9 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds a file.")
+@click.option(
+    "--timeout", type=_console.SECONDS, default=10.0, show_default=True, help="Seconds a file."
+)
 @_console.seed_option
 @click.option(
     "--method", type=click.Choice(_METHODS), default="default", show_default=True, help="Engine."
@@ -73,8 +75,6 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
       doeblin verify folder/ --jobs 4 --timeout 5 --jsonl
       doeblin verify program.c --hint "x <= y" --method portfolio
     """
-    if not options["timeout"] > 0:
-        raise InputError(f"--timeout must be positive, got {options['timeout']}")
     if options["overflow"]:
         if options["ints"] == "math":
             raise InputError("--overflow is for C's integers: mathematical ones do not overflow")

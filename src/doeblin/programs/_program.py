@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from .._errors import InputError, Place
-from .._files import MEBIBYTE, read_text
+from .._files import MEBIBYTE, decode, read_bytes
 from .c import SIGNED_OVERFLOW, Unsupported, read_c
 from .c._types import Wraps
 from .flow import Graph, Interpreter, Remarks, System, system_of, without_failures
@@ -38,7 +39,13 @@ class Program:
     given: System | None = field(default=None, repr=False)
     unsupported: str | None = None
     folder: Path | None = None
+    data: bytes | None = field(default=None, repr=False)
     _readings: dict[str, Program] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the file as it is, or of the text where there is none."""
+        return hashlib.sha256(self.data or self.text.encode("utf-8", "replace")).hexdigest()
 
     @cached_property
     def system(self) -> System:
@@ -130,5 +137,8 @@ def read_program(path: str | Path, *, ints: Ints = "c") -> Program:
         raise InputError(
             f"cannot tell the language of '{path}': use a name ending in {', '.join(LANGUAGES)}"
         )
-    text = read_text(path, most=_LARGEST)
-    return parse_program(text, file=str(path), language=language, ints=ints, folder=path.parent)
+    data = read_bytes(path, most=_LARGEST)
+    text = decode(data, str(path))
+    folder = path.parent
+    program = parse_program(text, file=str(path), language=language, ints=ints, folder=folder)
+    return replace(program, data=data)

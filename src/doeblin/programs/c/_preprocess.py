@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..._errors import InputError, Place
+from ..._files import read_text
 from ._directive import condition_holds
 from ._headers import ASSERT, HEADERS, PREDEFINED
 from ._macros import Expander, Macro, define
@@ -288,12 +289,9 @@ class Preprocessor:
 
 def _read(path: Path, place: Place) -> str:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InputError(f"the header '{path.name}' is too large", place=place)
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        reason = f"cannot read the header '{path.name}': {error.strerror}"
-        raise InputError(reason, place=place) from None
+        return read_text(path, most=_LARGEST_FILE)
+    except InputError as error:
+        raise InputError(f"in a header: {error}", place=place) from None
 
 
 def _number(token: Token, value: int) -> Token:

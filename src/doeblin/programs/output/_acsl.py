@@ -31,6 +31,8 @@ def acsl(program: Program, verdict: Verdict) -> str:
         shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
     for place, (clause, conditional) in _claims(graph, edits).items():
+        if place.file != program.file:
+            continue
         text = "\\false"
         if conditional:
             call = closing(program.text, place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import z3
@@ -10,8 +9,9 @@ import z3
 from ..._errors import InputError, Place
 from .._program import Program
 from .._verdict import Outcome, Verdict, stated
+from ..c import Unsupported
 from ..flow import Cut
-from ..proof import Clock, obligations, recheck
+from ..proof import Clock, OutOfTime, obligations, recheck
 from ..smt import Reader, Script, commands
 from ..terms import Definitions, Term, smtlib, symbol, var, variables
 from ._names import commented
@@ -26,11 +26,10 @@ def certificate(program: Program, verdict: Verdict) -> str:
             f"a certificate needs the verdict SAFE, but {program.file} is {verdict.outcome.value}"
         )
     proved = verdict.proved or program
-    digest = hashlib.sha256(program.text.encode("utf-8", "replace")).hexdigest()
     lines = [
         f"; A proof that {commented(program.file)} cannot fail.",
         f"; Every check-sat must answer unsat. {stated(verdict)}",
-        f"; sha256 of the program: {digest}",
+        f"; sha256 of the program: {program.digest}",
         f'(set-info :source "doeblin {proved.ints}")',
         "(set-logic ALL)",
         "",
@@ -61,6 +60,15 @@ def check_certificate(
     """
     if program.unsupported:
         return program.unsupported
+    try:
+        return _checked(program, text, file, timeout)
+    except Unsupported as reason:
+        return str(reason)
+    except OutOfTime:
+        return f"time limit of {timeout:g} s reached"
+
+
+def _checked(program: Program, text: str, file: str, timeout: float) -> str | None:
     found = _invariants(text, file)
     system = program.system
     terms = []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from ..._errors import InputError
+from ..._files import MEBIBYTE, read_text
 from .._program import Program
 from .._verdict import Outcome, Verdict
 from ..c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
@@ -13,6 +16,7 @@ from ..flow import Graph, Havoc
 from ._names import Edits, commented, graph_of
 from ._run import flags
 
+_HEADERS = 200
 _HEAD = """\
 /* Reproduces a failure of {file}, found by doeblin: {reason}.
    Compile and run it: cc {flags} test.c && ./a.out
@@ -45,13 +49,7 @@ def driver(program: Program, verdict: Verdict) -> str:
     graph = graph_of(program, verdict, Outcome.UNSAFE, "a test driver")
     run = verdict.failure.run if verdict.failure else None
     inputs = run.inputs if run else []
-    text = program.text
-    edits = Edits(text)
-    for havoc in _sites(graph, "declaration"):
-        if havoc.place is not None:
-            shown = graph.variables[havoc.name].shown
-            edits.insert(havoc.place, " = doeblin_input()", shift=len(shown))
-    body = edits.result()
+    text = body = _source(program, graph)
     parameters = list(_sites(graph, "parameter"))
     if parameters:
         setters = "".join(
@@ -71,9 +69,7 @@ def driver(program: Program, verdict: Verdict) -> str:
         flags=" ".join(flags(verdict)),
         ends="It is stopped by a signal." if trapped else "It exits with status 1.",
     )
-    head += "".join(_definitions(program, graph, inputs))
-    # What may be missing, and what would define `assert` anew.
-    body = re.sub(r"^[ \t]*#[ \t]*include[ \t]*(\".*|<assert\.h>.*)$", "", body, flags=re.MULTILINE)
+    head += "".join(_definitions(text, graph, inputs))
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
     for name in sorted(FAILURES):
         body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
@@ -81,6 +77,44 @@ def driver(program: Program, verdict: Verdict) -> str:
             # Its calls are a macro's, which a declaration would break.
             body = re.sub(rf"(\bextern\s+)?\bvoid\s+{name}\s*\([^;{{]*;", "", body)
     return head + body
+
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]*)"|<assert\.h>).*$', re.MULTILINE)
+
+
+def _source(program: Program, graph: Graph) -> str:
+    """The program with its own headers written out and its unset variables set.
+
+    Left out are headers that may be missing, and what would define `assert` anew.
+    """
+    root = program.folder.resolve() if program.folder is not None else None
+    done: list[Path] = []
+
+    def written(text: str, file: str, near: Path | None) -> str:
+        edits = Edits(text)
+        for havoc in _sites(graph, "declaration"):
+            if havoc.place is not None and havoc.place.file == file:
+                shown = graph.variables[havoc.name].shown
+                edits.insert(havoc.place, " = doeblin_input()", shift=len(shown))
+
+        def header(found: re.Match[str]) -> str:
+            for folder in dict.fromkeys((near, root)):
+                if not found[1] or folder is None or root is None or len(done) >= _HEADERS:
+                    continue
+                with contextlib.suppress(OSError, ValueError, InputError):
+                    path = (folder / found[1]).resolve()
+                    if not path.is_relative_to(root):
+                        continue
+                    inner = read_text(path, most=MEBIBYTE)
+                    if path in done and re.search(r"#\s*pragma\s+once", inner):
+                        return ""
+                    done.append(path)
+                    return written(inner, str(path), path.parent)
+            return ""
+
+        return _INCLUDE.sub(header, edits.result())
+
+    return written(program.text, program.file, root)
 
 
 def _sites(graph: Graph, origin: str) -> Iterable[Havoc]:
@@ -97,9 +131,8 @@ def _sites(graph: Graph, origin: str) -> Iterable[Havoc]:
                 yield statement
 
 
-def _definitions(program: Program, graph: Graph, inputs: list[tuple[Havoc, int]]) -> Iterable[str]:
+def _definitions(text: str, graph: Graph, inputs: list[tuple[Havoc, int]]) -> Iterable[str]:
     """Definitions of the functions that the source uses and does not define."""
-    text = program.text
     for name, replacement in (
         *((name, "doeblin_check(!!({}))") for name in sorted(ASSERTIONS)),
         *((name, "doeblin_assume(!!({}))") for name in sorted(ASSUMPTIONS)),

@@ -37,7 +37,7 @@ def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> 
 
 
 def located(graph: Graph, verdict: Verdict) -> list[Located]:
-    """The invariants that can be written down at their loop.
+    """The invariants that can be written down at their loop, if it is in the file itself.
 
     A loop in a function that was inlined several times has several invariants; at its place holds
     their disjunction. One that speaks of a caller's variables cannot be written there.
@@ -45,7 +45,7 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
     groups: dict[Place, list[tuple[Loop, int, Term]]] = {}
     for invariant in verdict.invariants:
         loop = graph.loops.get(invariant.block)
-        if loop is not None:
+        if loop is not None and loop.place.file == verdict.file:
             groups.setdefault(loop.place, []).append((loop, invariant.block, invariant.formula))
     found = []
     for group in groups.values():
@@ -60,6 +60,11 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
     return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines as C counts them, with their ends: a form feed does not end one."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
 def commented(text: str) -> str:
     """Text of others inside a comment of C or SMT-LIB: one line that does not end the comment."""
     return visible(text).replace("*/", "* /").replace("\\\n", " ").replace("??/", "? ?/")
@@ -69,7 +74,7 @@ class Edits:
     """Insertions into a text at lines and columns, applied together."""
 
     def __init__(self, text: str):
-        self._lines = text.splitlines(keepends=True)
+        self._lines = lines_of(text)
         self._inserts: list[tuple[int, int, str]] = []
 
     def line(self, number: int) -> str:
@@ -112,7 +117,7 @@ class Edits:
 
 def closing(text: str, place: Place) -> tuple[Place, str] | None:
     """The `)` of the call that begins at `place`, and what stands between its brackets."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     if not place.line or place.line > len(lines):
         return None
     start = sum(map(len, lines[: place.line - 1])) + (place.column or 1) - 1
@@ -129,7 +134,7 @@ def closing(text: str, place: Place) -> tuple[Place, str] | None:
 
 def following(text: str, place: Place) -> Place | None:
     """Where the statement after the declaration at `place` begins, if one follows."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     if not place.line or place.line > len(lines):
         return None
     index = text.find(";", sum(map(len, lines[: place.line - 1])) + (place.column or 1) - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._program import Program
 from .._verdict import Verdict
 from ..flow import Assign, Branch, Fail, Havoc
+from ._names import lines_of
 
 
 def trace(program: Program, verdict: Verdict) -> list[str]:
@@ -17,7 +18,7 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
             f"{number}: {name} " + ", ".join(f"{k} = {v}" for k, v in values.items())
             for number, (name, values) in enumerate(failure.states)
         ]
-    lines = program.text.splitlines()
+    lines = lines_of(program.text)
     shown: list[str] = []
     variables = program.graph.variables if program.graph else {}
     gap = failure.run.gap
@@ -41,6 +42,9 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
             what = step.what
         else:
             continue
-        text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
+        if place.file != program.file:
+            text = f"({place})"
+        else:
+            text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
         shown.append(f"{place.line:>5}  {text:<48}  {what}")
     return shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import uuid
 from typing import Any
 
@@ -42,7 +41,7 @@ def _correctness(program: Program, verdict: Verdict) -> str:
             {
                 "invariant": {
                     "type": kind,
-                    "location": _location(program, place, loop.function),
+                    "location": _location(place, loop.function),
                     "value": c_text(item.formula, item.names, wide=True),
                     "format": "c_expression",
                 }
@@ -64,10 +63,12 @@ def _violation(program: Program, verdict: Verdict) -> str:
         for place in list(pending):
             if now is None or last is None or not (_before(last, now) and _before(now, place)):
                 constraint = {"value": " && ".join(pending.pop(place)), "format": "c_expression"}
-                segments.append(_segment("assumption", _location(program, place), constraint))
+                segments.append(_segment("assumption", _location(place), constraint))
 
     for havoc, value in run.inputs if run else ():
         if havoc.place is None or havoc.origin not in ("call", "declaration"):
+            continue
+        if havoc.place.file != program.file:
             continue
         flush(havoc.place)
         last = havoc.place
@@ -75,7 +76,7 @@ def _violation(program: Program, verdict: Verdict) -> str:
             end = closing(program.text, havoc.place)
             if end is not None:
                 constraint = {"value": f"\\result == {value}", "format": "acsl_expression"}
-                segments.append(_segment("function_return", _location(program, end[0]), constraint))
+                segments.append(_segment("function_return", _location(end[0]), constraint))
         elif (place := following(program.text, havoc.place)) is not None:
             name = graph.variables[havoc.name].shown
             pending.setdefault(place, []).append(f"{name} == {number(value)}")
@@ -83,7 +84,7 @@ def _violation(program: Program, verdict: Verdict) -> str:
     fail = run.failure if run else None
     target = fail.at or fail.place if fail is not None else None
     if target is not None:
-        segments.append(_segment("target", _location(program, target)))
+        segments.append(_segment("target", _location(target)))
     return _document(program, "violation_sequence", segments)
 
 
@@ -98,9 +99,9 @@ def _segment(kind: str, location: dict, constraint: dict | None = None) -> dict:
     return {"segment": [{"waypoint": waypoint}]}
 
 
-def _location(program: Program, place: Place, function: str | None = None) -> dict[str, Any]:
+def _location(place: Place, function: str | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "file_name": program.file,
+        "file_name": place.file,
         "line": place.line,
         "column": place.column,
     }
@@ -108,7 +109,6 @@ def _location(program: Program, place: Place, function: str | None = None) -> di
 
 
 def _document(program: Program, kind: str, content: list[Any]) -> str:
-    digest = hashlib.sha256(program.text.encode("utf-8", "replace")).hexdigest()
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entry = {
         "entry_type": kind,
@@ -119,7 +119,7 @@ def _document(program: Program, kind: str, content: list[Any]) -> str:
             "producer": {"name": "doeblin", "version": __version__},
             "task": {
                 "input_files": [program.file],
-                "input_file_hashes": {program.file: digest},
+                "input_file_hashes": {program.file: program.digest},
                 "specification": SPECIFICATION,
                 "data_model": "LP64",
                 "language": "C",
