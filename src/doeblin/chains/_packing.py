@@ -61,8 +61,8 @@ def walk_packed(
     """
     num_tours = keys.walk.shape[0]
     lengths = walk.lengths(keys.walk)
-    order = jnp.argsort(-lengths)
-    num_moving = (lengths > 0).sum()
+    order = jnp.argsort(-lengths).astype(jnp.int32)
+    num_moving = (lengths > 0).sum(dtype=jnp.int32)
 
     def take_up(position: Count) -> _Lane:
         """A lane before the first step of the tour at that position of the queue."""
@@ -91,7 +91,7 @@ def walk_packed(
     def body(carry):
         lane, taken, cargo, stage, iterations = carry
         free = lane.tour == num_tours
-        position = taken + jnp.cumsum(free) - 1
+        position = taken + jnp.cumsum(free, dtype=jnp.int32) - 1
         fill = free & (position < num_moving)
         lane = _choose(fill, jax.vmap(take_up)(position), lane)
         lane = jax.vmap(move)(lane)
@@ -102,15 +102,17 @@ def walk_packed(
         )
         stage = stage.at[target].set(lane.stage, mode="drop")
         lane = lane._replace(tour=jnp.where(done, num_tours, lane.tour))
-        return lane, taken + fill.sum(), cargo, stage, iterations + 1
+        return lane, taken + fill.sum(dtype=jnp.int32), cargo, stage, iterations + 1
 
-    zero = jnp.array(0)
-    idle = jnp.full(lanes, num_tours), jax.tree.map(lambda leaf: leaf[jnp.zeros(lanes, int)], start)
-    lane = _Lane(*idle, *(jnp.zeros((4, lanes), dtype=zero.dtype)))
-    nowhere = jnp.full(num_tours, -1, dtype=zero.dtype)
+    zero = jnp.array(0, jnp.int32)
+    zeros = jnp.zeros(lanes, jnp.int32)
+    cargo = jax.tree.map(lambda leaf: leaf[zeros], start)
+    lane = _Lane(jnp.full_like(zeros, num_tours), cargo, zeros, zeros, zeros, zeros)
+    nowhere = jnp.full(num_tours, -1, jnp.int32)
     carry = (lane, zero, start, nowhere, zero)
     _, _, cargo, stage, iterations = jax.lax.while_loop(unfinished, body, carry)
-    useful = lengths.sum() / jnp.maximum(iterations * lanes, 1)
+    # Both can be beyond what 32 bits count.
+    useful = lengths.astype(float).sum() / jnp.maximum(iterations.astype(float) * lanes, 1)
     return Packed(cargo, stage, lengths, useful)
 
 

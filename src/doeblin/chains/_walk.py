@@ -10,16 +10,20 @@ since the last restart. For plain strong Doeblin chains both lengths are Geometr
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Key
 
 from .._custom_types import Count, RandomKey
-from .._solve import solve
+
+LONGEST = np.iinfo(np.int32).max
+"""Walks that would be as long or longer are refused: steps are counted in 32 bits."""
+
+_BLOCK = 4096
 
 
 class Segment(NamedTuple):
@@ -32,10 +36,12 @@ class Segment(NamedTuple):
 class Walk(eqx.Module):
     """A walk over the stages other than z*, numbered 0 … m-1, which ends in state m.
 
-    `cumulative[0]` has the running sums of the (unnormalised) law of the first stage,
-    `cumulative[1 + i]` those of the stage after i.
+    Row 0 of `cumulative` has the running sums of the (unnormalised) law of the first stage, row
+    1 + i those of the stage after i, each in the order of `stages`: the unlikely ones come first,
+    so that no sum swallows them.
     """
 
+    stages: Int[Array, "from to"]
     cumulative: Float[Array, "from to"]
     exit: Float[Array, " stages"]
 
@@ -48,55 +54,106 @@ class Walk(eqx.Module):
 
         It depends on the key and the number alone, so that a walk can be walked again.
         """
-        choose, stay = jax.random.uniform(jax.random.fold_in(key, number), (2,))
-        below = self.cumulative[jnp.where(number == 0, 0, previous + 1)]
-        stage = (below <= choose * below[-1]).sum()
+        uniforms = _uniforms(jax.random.fold_in(key, number), 3, self.exit.dtype)
+        row = jnp.where(number == 0, 0, previous + 1)
+        below = self.cumulative[row]
+        stage = self.stages[row, jnp.sum(below <= uniforms[0] * below[-1])]
         exit = self.exit[jnp.minimum(stage, self.num_stages - 1)]
-        # Stays are geometric; log1p keeps rare exits exact where 1 - exit would round to one.
-        more = jnp.floor(jnp.log1p(-stay) / jnp.log1p(-exit))
-        ended = stage == self.num_stages
-        return Segment(stage, jnp.where(ended, 0, 1 + more.astype(jnp.int32)))
+        more = _geometric(uniforms[1], uniforms[2], exit)
+        return Segment(stage, jnp.where(stage == self.num_stages, 0, 1 + more))
 
-    def lengths(self, keys: Array) -> Int[Array, " walks"]:
+    def lengths(self, keys: Key[Array, " walks"]) -> Int[Array, " walks"]:
         """Total number of steps of each walk."""
 
-        def more(carry):
-            return (carry[1] < self.num_stages).any()
+        def running(stage: Array, total: Array) -> Array:
+            return (stage < self.num_stages) & (total < LONGEST)
 
-        def extend(carry):
+        def extend(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             number, stage, total = carry
             segment = jax.vmap(self.segment, in_axes=(0, None, 0))(keys, number, stage)
-            running = stage < self.num_stages
-            stage = jnp.where(running, segment.stage, stage)
-            return number + 1, stage, total + jnp.where(running, segment.steps, 0)
+            go = running(stage, total)
+            longer = jnp.where(segment.steps > LONGEST - total, LONGEST, total + segment.steps)
+            return number + 1, jnp.where(go, segment.stage, stage), jnp.where(go, longer, total)
 
-        zeros = jnp.zeros(keys.shape[0], dtype=jnp.int32)
-        return jax.lax.while_loop(more, extend, (jnp.array(0), zeros, zeros))[2]
+        zeros = jnp.zeros(keys.shape[0], jnp.int32)
+        carry = (jnp.array(0, jnp.int32), zeros, zeros)
+        total = jax.lax.while_loop(lambda carry: running(*carry[1:]).any(), extend, carry)[2]
+        return eqx.error_if(
+            total,
+            (total == LONGEST).any() | ~jnp.isfinite(self.cumulative).all(),
+            "the chain restarts so rarely that 2,147,483,647 steps do not lead to a restart; make "
+            "epsilon, or the exit rates of the schedule, larger",
+        )
 
 
 def tour_walk(stage_matrix: Float[Array, "k k"], restart_stage: int) -> Walk:
     """The stages between one restart and the next."""
-    ones = jnp.ones(stage_matrix.shape[0])
-    return _walk(stage_matrix, restart_stage, ones, stage_matrix[:, restart_stage])
+    matrix = _restart_first(stage_matrix, restart_stage)
+    return _walk(matrix, jnp.ones_like(matrix[0]), matrix[:, 0])
 
 
 def draw_walk(stage_matrix: Float[Array, "k k"], restart_stage: int) -> Walk:
     """The stages since the last restart, seen at a stationary moment."""
-    away = stage_matrix.at[:, restart_stage].set(0)
-    # I - away, with its diagonal summed from the exits: exact for rare exits.
-    leave = jnp.where(jnp.eye(len(away), dtype=bool), 0, stage_matrix).sum(axis=1)
-    leave = leave.at[restart_stage].set(1)
-    system = jnp.where(jnp.eye(len(away), dtype=bool), jnp.diag(leave), -away)
-    until = solve(system, jnp.ones(len(away)))
-    return _walk(stage_matrix, restart_stage, until, 1 / until)
+    matrix = _restart_first(stage_matrix, restart_stage)
+    until = _until_restart(matrix)
+    return _walk(matrix, until, 1 / until)
 
 
-def _walk(matrix: Array, restart_stage: int, height: Array, end: Array) -> Walk:
-    """The stage matrix tilted by `height`, ending with probability `end`."""
+def _restart_first(matrix: Float[Array, "k k"], restart_stage: int) -> Float[Array, "k k"]:
     stages = np.delete(np.arange(matrix.shape[0]), restart_stage)
     order = np.concatenate([[restart_stage], stages])
-    moves = (matrix * height / height[:, None])[order][:, stages]
+    return matrix[order][:, order]
+
+
+def _until_restart(matrix: Float[Array, "k k"]) -> Float[Array, " k"]:
+    """τ, for a matrix with the restart stage first.
+
+    Stages are taken out from the last, each with the chances and the time of passing through it.
+    Nothing is ever subtracted, so rare exits keep their digits (Grassmann, Taksar & Heyman, 1985).
+    """
+    size = matrix.shape[0]
+    time, leave = jnp.ones_like(matrix[0]), [matrix[0, 0]] * size
+    for last in range(size - 1, 0, -1):
+        leave[last] = matrix[last, :last].sum()
+        passing = matrix[:last, last] / leave[last]
+        time = time.at[:last].add(passing * time[last])
+        matrix = matrix.at[:last, :last].add(passing[:, None] * matrix[last, :last])
+    until = [time[0]]
+    for stage in range(1, size):
+        onward = sum(matrix[stage, other] * until[other] for other in range(1, stage))
+        until.append((time[stage] + onward) / leave[stage])
+    return jnp.stack(until)
+
+
+def _walk(matrix: Float[Array, "k k"], height: Array, end: Array) -> Walk:
+    """The stage matrix (restart stage first) tilted by `height`, ending with probability `end`."""
+    moves = (matrix * height / height[:, None])[:, 1:]
     # A stay is one segment, so the next stage is another one.
-    stays = np.eye(len(order), len(stages), -1, dtype=bool)
-    table = jnp.concatenate([jnp.where(stays, 0, moves), end[order][:, None]], axis=1)
-    return Walk(jnp.cumsum(table, axis=1), jnp.minimum(table[1:].sum(axis=1), 1.0))
+    stays = np.eye(*moves.shape, -1, dtype=bool)
+    table = jnp.concatenate([jnp.where(stays, 0, moves), end[:, None]], axis=1)
+    stages = jnp.argsort(table, axis=1)
+    cumulative = jnp.cumsum(jnp.take_along_axis(table, stages, axis=1), axis=1)
+    return Walk(stages.astype(jnp.int32), cumulative, jnp.minimum(cumulative[1:, -1], 1.0))
+
+
+def _uniforms(key: RandomKey, count: int, dtype: Any) -> Float[Array, " count"]:
+    """Uniform numbers in (0, 1) that have all their digits where they are small."""
+    first, second = jax.random.uniform(key, (2, count), dtype)
+    unit = jnp.finfo(dtype).eps
+    return first + jnp.where(first < 0.5, jnp.maximum(second, unit / 2) * unit, 0)
+
+
+def _geometric(coarse: Array, fine: Array, exit: Array) -> Count:
+    """How often a coin that shows `exit` does not: floor(E/λ), λ = -log(1-exit), E exponential.
+
+    Where exits are rare it is drawn as a number of whole blocks and the rest within a block, which
+    are independent: a quotient above 2^24 would have lost its last digits.
+    """
+    rate = -jnp.log1p(-exit)
+    block = jnp.where(rate * _BLOCK < 1, _BLOCK, 1).astype(jnp.int32)
+    blocks = jnp.floor(-jnp.log(coarse) / (block * rate))
+    within = jnp.floor(-jnp.log1p(fine * jnp.expm1(-block * rate)) / rate)
+    # Rounding may take the rest to the block's end. An exit of zero gives 0/0, and no end.
+    fits = blocks < LONGEST // _BLOCK
+    whole, rest = (jnp.where(fits, part, 0).astype(jnp.int32) for part in (blocks, within))
+    return jnp.where(fits, whole * block + jnp.minimum(rest, block - 1), LONGEST - 1)
