@@ -98,11 +98,38 @@ def test_lanes_are_busy():
     assert chain.draw(jax.random.key(0), 16 * 1024, lanes=1024).useful >= 0.9
 
 
-def test_rare_restarts_are_drawn_at_their_rate():
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-5, 0.9999999, 1.0])
+def test_rare_restarts_are_drawn_at_their_rate(epsilon):
     """1 - ε rounds to one in single precision for ε = 1e-8; the walk must not."""
-    walk = _walk.draw_walk(jnp.asarray(Schedule.doeblin(1e-8).matrix), 0)
-    lengths = np.asarray(walk.lengths(jax.random.split(jax.random.key(0), 4000)), dtype=float)
-    assert abs(lengths.mean() * 1e-8 - 1) <= 5 / np.sqrt(4000)
+    walk = _walk.draw_walk(jnp.asarray(Schedule.doeblin(epsilon).matrix), 0)
+    drawn = np.asarray(walk.lengths(jax.random.split(jax.random.key(0), 4000)))
+    lengths = drawn.astype(np.float64)
+    truth = (1 - epsilon) / epsilon
+    assert abs(lengths.mean() - truth) <= 5 * np.sqrt(truth / epsilon / 4000)
+    if epsilon < 0.1:
+        # Nor are long walks even, where floats are: period two would show.
+        assert abs((drawn % 2).mean() - 0.5) <= 5 * 0.5 / np.sqrt(4000)
+
+
+def test_rare_ends_are_not_lost_among_frequent_moves():
+    """Sums of moves in single precision swallow an end of 1e-9; so do eliminations."""
+    schedule = Schedule([[0, 1, 0], [0, 0.5, 0.5], [1e-9, 0.5, 0.5 - 1e-9]])
+    until = _walk._until_restart(jnp.asarray(schedule.matrix))
+    np.testing.assert_allclose(until, schedule.steps_until_restart(), rtol=1e-5)
+    walk = _walk.tour_walk(jnp.asarray(schedule.matrix), 0)
+    assert walk.stages[2, 1] == 2  # After nothing at all, the end comes first.
+    np.testing.assert_allclose(walk.cumulative[2, 1], 1e-9, rtol=1e-5)
+
+
+def test_walks_that_cannot_be_counted_are_refused():
+    """At ε = 1e-10 the number of steps would not fit: that must not wrap around to a few."""
+    chain = doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, 1e-10)
+    with pytest.raises(InputError, match="restarts so rarely that 2,147,483,647 steps"):
+        chain.draw(jax.random.key(0), 50)
+    with pytest.raises(InputError, match="epsilon = 1e-60 is"):
+        doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, 1e-60).draw(
+            jax.random.key(0), 50
+        )
 
 
 def test_plain_and_staged_are_one_implementation():
@@ -185,6 +212,20 @@ def test_epsilon_may_be_traced():
     assert jax.grad(total)(0.3) == 1.0
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 1.5, -0.1, float("nan")])
+def test_a_traced_epsilon_outside_is_refused_when_it_runs(epsilon):
+    kernel = FiniteKernel.from_matrix(MATRICES[0])
+
+    def matrix(epsilon):
+        return doeblin.doeblin(kernel, RESTART, epsilon).stage_matrix
+
+    with pytest.raises(Exception, match=r"epsilon is outside \(0, 1\]"):
+        jax.jit(matrix)(epsilon).block_until_ready()
+    with pytest.raises(Exception, match=r"epsilon is outside \(0, 1\]"):
+        jax.vmap(matrix)(jnp.array([0.5, epsilon])).block_until_ready()
+    assert jax.vmap(matrix)(jnp.array([0.5, 1.0])).shape == (2, 2, 2)
+
+
 def test_certificates_speak_of_the_chain():
     chain, _ = finite_chain(SCHEDULES["plain"])
     assert chain.certificate().gap == pytest.approx(0.1, rel=1e-6)
@@ -208,8 +249,8 @@ def test_certificates_speak_of_the_chain():
             lambda: doeblin.doeblin(FunctionKernel(lambda k, s, x: s * 0.5), RESTART, 0.5).draw(
                 jax.random.key(0), 5
             ),
-            r"stage 1 turns a leaf of the state of shape \(\) and type int32 into one of shape "
-            r"\(\) and type float32",
+            r"stage 1 turns a leaf of the state of shape \(\) and type int\d+ into one of shape "
+            r"\(\) and type float\d+",
         ),
         (
             lambda: doeblin.doeblin(FunctionKernel(lambda k, s, x: (s, s)), RESTART, 0.5).run(
@@ -222,6 +263,27 @@ def test_certificates_speak_of_the_chain():
         (
             lambda: finite_chain(SCHEDULES["plain"])[0].draw(jax.random.key(0), 5, lanes=0),
             "lanes = 0 must be at least 1",
+        ),
+        (
+            lambda: doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, [0.1, 0.2]),
+            r"epsilon = \[0.1, 0.2\] must be one number",
+        ),
+        (
+            lambda: finite_chain(SCHEDULES["plain"])[0].draw(jax.random.PRNGKey(0), 5),
+            r"type uint32 and shape \(2,\) is not a random key: .* jax.random.key\(seed\)",
+        ),
+        (lambda: finite_chain(SCHEDULES["plain"])[0].run(7, 5), r"write jax.random.key\(7\)"),
+        (
+            lambda: finite_chain(SCHEDULES["plain"])[0].estimate(
+                jax.random.split(jax.random.key(0)), lambda s: s
+            ),
+            r"got \(2,\) of them; .* `jax.vmap`",
+        ),
+        (
+            lambda: jax.jit(
+                lambda key: finite_chain(SCHEDULES["plain"])[0].estimate(key, lambda s: s).mean
+            )(jax.random.key(0)),
+            "`estimate` cannot be traced by jit",
         ),
         (
             lambda: finite_chain(SCHEDULES["plain"])[0].draw_each(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax.numpy as jnp
 
 from .._custom_types import Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError, MissingExtraError
 from ..kernels import AbstractKernel, AbstractReversibleKernel, LogDensity
-from ._chain import Chain, Position
+from ._chain import Chain, Position, beginning
 
 
 class RestartInfo(NamedTuple):
@@ -31,7 +30,7 @@ def to_blackjax(chain: Chain, x: Input = None) -> Any:
         raise MissingExtraError("blackjax", "interop") from None
 
     def init(position: State, rng_key: RandomKey | None = None) -> Position:
-        return Position(position, jnp.array(chain.restart_stage), jnp.array(0), jnp.array(0))
+        return beginning(position, chain.restart_stage)
 
     def step(rng_key: RandomKey, state: Any) -> tuple[Position, RestartInfo]:
         following = chain.step(rng_key, state, x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -16,6 +17,8 @@ from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
 from ..kernels import AbstractKernel, AbstractRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
+from ._by_value import NotByValueError, by_value
+from ._keys import checked_key
 from ._plain import plain_errors
 from ._regeneration import Estimate, TourSums, estimate_from_tours
 from ._tours import check_shapes, exact_draws, tour_sums
@@ -69,13 +72,16 @@ class Chain(eqx.Module):
 
     def init(self, key: RandomKey, x: Input = None) -> Position:
         """A fresh restart."""
-        zero = jnp.array(0)
-        return Position(self.restart.sample(key, x), jnp.array(self.restart_stage), zero, zero)
+        state = self.restart.sample(checked_key(key), x)
+        return beginning(state, self.restart_stage)
 
     def step(self, key: RandomKey, position: Position, x: Input = None) -> Position:
         """One step of the chain."""
-        stage_key, state_key = jax.random.split(key)
-        stage = jax.random.categorical(stage_key, jnp.log(self.stage_matrix[position.stage]))
+        stage_key, state_key = jax.random.split(checked_key(key))
+        # The other mode of `categorical` would restart too rarely where ε is below 1e-6.
+        stage = jax.random.categorical(
+            stage_key, jnp.log(self.stage_matrix[position.stage]), mode="high"
+        ).astype(jnp.int32)
         moves = [
             (lambda: self.restart.sample(state_key, x))
             if kernel is None
@@ -101,7 +107,7 @@ class Chain(eqx.Module):
         if num_steps < 1:
             raise InputError(f"num_steps = {num_steps} must be at least 1")
         with plain_errors():
-            return _run(self, key, num_steps, x, start)
+            return _run(self, checked_key(key), num_steps, x, start)
 
     def draw(
         self, key: RandomKey, num_draws: int, x: Input = None, *, lanes: int | None = None
@@ -133,7 +139,7 @@ class Chain(eqx.Module):
             raise InputError(f"num_draws = {num_draws} must be at least 1")
         lanes = _checked_lanes(lanes, num_draws * num_inputs)
         with plain_errors():
-            return Draws(*exact_draws(self, key, xs, num_draws, num_inputs, lanes))
+            return Draws(*exact_draws(self, checked_key(key), xs, num_draws, num_inputs, lanes))
 
     def estimate(
         self,
@@ -166,14 +172,25 @@ class Chain(eqx.Module):
                 )
             wanted = np.isin(np.arange(len(self.kernels)), stages)
 
-        def sums(first: int, count: int) -> TourSums:
-            tours = first + jnp.arange(count)
-            return tour_sums(
-                self, key, tours, function, x, jnp.asarray(wanted), _checked_lanes(lanes, count)
-            )
+        checked_key(key)
+        _refuse_tracers((self, key, x))
 
+        def tours(function: Callable[[State], Any], first: int, count: int) -> TourSums:
+            found = tour_sums(
+                self, key, np.int32(first), count, function, x, wanted, _checked_lanes(lanes, count)
+            )
+            _refuse_tracers(found)
+            return found
+
+        compared = by_value(function)
         with plain_errors():
-            return estimate_from_tours(sums, num_tours, chunk)
+            try:
+                return estimate_from_tours(partial(tours, compared), num_tours, chunk)
+            except (NotByValueError, TypeError, IndexError):
+                # A function may look at its arrays as only constants can be looked at.
+                if compared is function:
+                    raise
+            return estimate_from_tours(partial(tours, function), num_tours, chunk)
 
 
 def doeblin(kernel: AbstractKernel, restart: AbstractRestart, epsilon: Any) -> Chain:
@@ -188,12 +205,9 @@ def doeblin(kernel: AbstractKernel, restart: AbstractRestart, epsilon: Any) -> C
     >>> chain.certificate().mixing_time(0.25)
     14
     """
-    if not isinstance(epsilon, Tracer):
-        epsilon = checked_epsilon(epsilon)
-    # A restart may follow a restart at once, so both rows are the same.
-    matrix = jnp.tile(jnp.stack([jnp.asarray(epsilon), 1 - jnp.asarray(epsilon)]), (2, 1))
     _check_parts([kernel], restart)
-    return Chain(matrix, (None, kernel), restart, 0)
+    # A restart may follow a restart at once, so both rows are the same.
+    return Chain(jnp.tile(_restart_or_not(epsilon), (2, 1)), (None, kernel), restart, 0)
 
 
 def staged(
@@ -211,6 +225,28 @@ def staged(
     return Chain(jnp.asarray(schedule.matrix), tuple(parts), restart, schedule.restart)
 
 
+def _restart_or_not(epsilon: Any) -> Float[Array, " 2"]:
+    """ε and 1-ε. A traced ε can be looked at only when the compiled program runs."""
+    if not isinstance(epsilon, Tracer):
+        value = checked_epsilon(epsilon)
+        both = jnp.asarray(np.array([value, 1 - value]))
+        if not both[0] > 0:
+            raise InputError(f"epsilon = {value:g} is zero in {both.dtype}; it must be larger")
+        return both
+    if jnp.shape(epsilon) != ():
+        raise InputError(
+            f"epsilon must be one number, got shape {jnp.shape(epsilon)}; `jax.vmap` over it"
+        )
+    inside = (epsilon > 0) & (epsilon <= 1)
+    epsilon = eqx.error_if(
+        jnp.asarray(epsilon, jnp.result_type(epsilon, float)),
+        ~inside,
+        "epsilon is outside (0, 1]; it is the probability of a restart at each step (keep a "
+        "learned one inside, by jax.nn.sigmoid for instance)",
+    )
+    return jnp.stack([epsilon, 1 - epsilon])
+
+
 @eqx.filter_jit
 def _run(
     chain: Chain, key: RandomKey, num_steps: int, x: Input, start: Position | None
@@ -224,6 +260,20 @@ def _run(
         return following, following
 
     return jax.lax.scan(step, first, jax.random.split(run_key, num_steps))[1]
+
+
+def beginning(state: State, restart_stage: int) -> Position:
+    """A run that starts at this state."""
+    zero = jnp.array(0, jnp.int32)
+    return Position(state, jnp.array(restart_stage, jnp.int32), zero, zero)
+
+
+def _refuse_tracers(tree: Any) -> None:
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(tree)):
+        raise InputError(
+            "`estimate` cannot be traced by jit, vmap or grad: it decides chunk by chunk on the "
+            "host; call it outside (what it runs is compiled), or use `draw` or `run` inside"
+        )
 
 
 def _checked_lanes(lanes: int | None, num_tours: int) -> int:

@@ -8,13 +8,34 @@ was given away is never looked at again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, Key
 
 from .._custom_types import RandomKey
+from .._errors import InputError
+
+
+def checked_key(key: Any) -> RandomKey:
+    """One typed key, or an error that says how to get one."""
+    dtype = getattr(key, "dtype", None)
+    if dtype is None:
+        remedy = f"jax.random.key({key})" if isinstance(key, int) else "jax.random.key(0)"
+        raise InputError(f"{key!r} is not a random key; write {remedy}")
+    if not jnp.issubdtype(dtype, jax.dtypes.prng_key):
+        raise InputError(
+            f"an array of type {dtype} and shape {jnp.shape(key)} is not a random key: doeblin "
+            "takes the typed keys of jax.random.key(seed), not the arrays of "
+            "jax.random.PRNGKey(seed); jax.random.wrap_key_data(array) turns one into the other"
+        )
+    if jnp.shape(key) != ():
+        raise InputError(
+            f"one random key is needed, got {jnp.shape(key)} of them; for many runs, `jax.vmap` "
+            "over the keys"
+        )
+    return key
 
 
 class TourKeys(NamedTuple):
@@ -27,11 +48,6 @@ class TourKeys(NamedTuple):
     steps: Key[Array, " tours"]
     """For the kernels: folded with the numbers of steps."""
 
-    @classmethod
-    def of(cls, keys: Key[Array, " tours"]) -> TourKeys:
-        """All keys of the tours of the given keys: the one place where those are split."""
-        return cls(*jax.vmap(lambda key: jax.random.split(key, 3), out_axes=1)(keys))
-
 
 def keys_of_draws(key: RandomKey, num_inputs: int, num_draws: int) -> TourKeys:
     """For `num_draws` draws for each of the inputs, input by input.
@@ -40,11 +56,13 @@ def keys_of_draws(key: RandomKey, num_inputs: int, num_draws: int) -> TourKeys:
     """
 
     def of_input(number: Array) -> Array:
-        return jax.random.split(jax.random.fold_in(key, number), num_draws)
+        return jax.random.split(jax.random.fold_in(key, number), (num_draws, 3))
 
-    return TourKeys.of(jax.vmap(of_input)(jnp.arange(num_inputs)).ravel())
+    keys = jax.vmap(of_input)(jnp.arange(num_inputs)).reshape(-1, 3)
+    return TourKeys(keys[:, 0], keys[:, 1], keys[:, 2])
 
 
 def keys_of_tours(key: RandomKey, numbers: Int[Array, " tours"]) -> TourKeys:
     """For the tours of the given numbers."""
-    return TourKeys.of(jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers))
+    keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number), 3))(numbers)
+    return TourKeys(keys[:, 0], keys[:, 1], keys[:, 2])

@@ -18,6 +18,8 @@ class TourSums(NamedTuple):
     """For each tour: the function's sum over the states that count, how many do, the length."""
 
     values: Any
+    lost: Any
+    """What rounding took from the sums."""
     weights: Any
     steps: Any
 
@@ -89,18 +91,22 @@ def estimate_from_tours(
     sums: Callable[[int, int], TourSums], num_tours: int, chunk: int
 ) -> Estimate:
     """Estimate from `sums(first, count)`, asked for chunk by chunk."""
-    chunk = min(chunk, num_tours)
+    num_chunks = math.ceil(num_tours / chunk)
+    # Chunks of one size share what was compiled; the tours that fill up the last are not used.
+    chunk = math.ceil(num_tours / num_chunks)
     moments: list[_Moments] = []
     structure: Any = None
     num_steps = 0
-    for number in range(math.ceil(num_tours / chunk)):
-        first = number * chunk
-        tours = jax.tree.map(np.asarray, sums(first, min(chunk, num_tours - first)))
+    for first in range(0, num_tours, chunk):
+        found = jax.tree.map(np.asarray, sums(first, chunk))
+        tours = jax.tree.map(lambda leaf, first=first: leaf[: num_tours - first], found)
         leaves, structure = jax.tree.flatten(tours.values)
         moments = moments or [_Moments() for _ in leaves]
-        for leaf, moment in zip(leaves, moments, strict=True):
-            moment.add(leaf.astype(np.float64), tours.weights.astype(np.float64))
-        num_steps += int(tours.steps.sum())
+        for leaf, lost, moment in zip(leaves, jax.tree.leaves(tours.lost), moments, strict=True):
+            whole = leaf.astype(np.float64)
+            whole += np.where(np.isfinite(whole), lost, 0)
+            moment.add(whole, tours.weights.astype(np.float64))
+        num_steps += int(tours.steps.sum(dtype=np.int64))
     ratios = [moment.ratio() for moment in moments]
     mean = jax.tree.unflatten(structure, [ratio for ratio, _ in ratios])
     standard_error = jax.tree.unflatten(structure, [error for _, error in ratios])

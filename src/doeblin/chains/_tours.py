@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
@@ -55,40 +55,58 @@ def exact_draws(
 def tour_sums(
     chain: Chain,
     key: RandomKey,
-    tours: Int[Array, " tours"],
+    first: Count,
+    num_tours: int,
     function: Callable[[State], Any],
     x: Input,
-    wanted: Array,
+    wanted: Bool[Array, " stages"],
     lanes: int,
 ) -> TourSums:
-    """Sums of a function over the tours of the given numbers, counting the wanted stages only."""
+    """Sums of a function over the tours from number `first` on, counting the wanted stages only."""
     check_shapes(chain, x)
-    keys = keys_of_tours(key, tours)
+    keys = keys_of_tours(key, first + jnp.arange(num_tours, dtype=jnp.int32))
     stages, kernels = _moving_stages(chain)
 
-    def visit(state: State, stage: Any) -> tuple[Any, Array]:
-        weight = wanted[stage].astype(float)
-        return jax.tree.map(lambda value: weight * jnp.asarray(value), function(state)), weight
+    def visit(state: State, stage: Any) -> tuple[Any, Count]:
+        # `where` and not a product: what the function says of other stages may be infinite.
+        values = jax.tree.map(
+            lambda value: jnp.where(wanted[stage], jnp.asarray(value, _float(value)), 0),
+            function(state),
+        )
+        return values, wanted[stage].astype(jnp.int32)
 
-    def begin(key: RandomKey):
+    def begin(key: RandomKey) -> tuple[State, Any, Any, Count]:
         state = chain.restart.sample(key, x)
-        return state, visit(state, chain.restart_stage)
+        values, count = visit(state, chain.restart_stage)
+        return state, values, jax.tree.map(jnp.zeros_like, values), count
 
     def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
-        state, sums = cargo
+        state, sums, lost, counts = cargo
         state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-        sums = jax.tree.map(jnp.add, sums, visit(state, jnp.asarray(stages)[stage]))
-        return state, sums
+        values, count = visit(state, jnp.asarray(stages)[stage])
+        lost = jax.tree.map(lambda low, s, v: low + _rounding(s, v), lost, sums, values)
+        return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
 
     walk = tour_walk(chain.stage_matrix, chain.restart_stage)
     packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes=lanes)
-    values, weights = packed.cargo[1]
-    return TourSums(values, weights, packed.steps + 1)
+    _, sums, lost, counts = packed.cargo
+    return TourSums(sums, lost, counts, packed.steps + 1)
+
+
+def _float(value: Any) -> Any:
+    return jnp.result_type(value, float)
+
+
+def _rounding(a: Array, b: Array) -> Array:
+    """a + b less what `a + b` rounds to (Knuth): tours may be longer than a float's digits."""
+    total = a + b
+    added = total - a
+    return (a - (total - added)) + (b - added)
 
 
 def _moving_stages(chain: Chain) -> tuple[np.ndarray, list[AbstractKernel]]:
     """The stages other than z*, in the order in which walks number them, and their kernels."""
-    stages = np.delete(np.arange(len(chain.kernels)), chain.restart_stage)
+    stages = np.delete(np.arange(len(chain.kernels), dtype=np.int32), chain.restart_stage)
     return stages, [kernel for kernel in chain.kernels if kernel is not None]
 
 

@@ -122,7 +122,10 @@ class Schedule:
 
 def checked_epsilon(epsilon: float) -> float:
     """ε as a float, or an error that names it."""
-    value = float(epsilon)
+    try:
+        value = float(epsilon)
+    except (TypeError, ValueError):
+        raise InputError(f"epsilon = {epsilon!r} must be one number in (0, 1]") from None
     if not 0 < value <= 1:
         raise InputError(
             f"epsilon = {value:g} is outside (0, 1]; it is the probability of a restart at each "

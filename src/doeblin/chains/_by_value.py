@@ -1,0 +1,177 @@
+"""Functions compared by what they do, so that the same code is not compiled again.
+
+JAX compares functions by identity: every `lambda` is a new one, and costs a compilation. Here two
+functions are the same if they have the same code and the same surroundings: defaults, enclosed
+variables and global names, and those of the functions they call. JAX arrays among these become
+arguments of the compiled program. Where it is not certain that nothing else matters (an object of
+the user's, a module of the user's, an import inside), the function is compared by identity.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array
+
+# Packages whose functions and modules stay what they are.
+_FIXED = {"jax", "jaxlib", "numpy", "math", "equinox", "optax", "doeblin"}
+_BUILTINS = {
+    *("abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "float", "int"),
+    *("isinstance", "len", "list", "map", "max", "min", "pow", "range", "reversed", "round"),
+    *("set", "slice", "sorted", "sum", "tuple", "zip"),
+}
+_REFUSED = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_BUILD_CLASS"}
+
+
+class NotByValueError(Exception):
+    """It cannot be told whether this function is the same as another one."""
+
+
+class ByValue(eqx.Module):
+    """A function as its recipe and the arrays that it uses."""
+
+    recipe: Any = eqx.field(static=True)
+    arrays: list[Array]
+
+    def __init__(self, function: types.FunctionType):
+        self.arrays = []
+        self.recipe = _recipe(function, self.arrays, ())
+
+    def __call__(self, state: Any) -> Any:
+        if not _plain_tree(state):
+            raise NotByValueError  # What the methods of a state do may change as well.
+        return _rebuilt(self.recipe, self.arrays)(state)
+
+
+def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function to be compared by value where that is safe, else as it is."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    try:
+        return ByValue(function)
+    except NotByValueError:
+        return function
+
+
+class _Fixed:
+    """Something of a package that does not change, compared by identity."""
+
+    def __init__(self, thing: Any):
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Fixed) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+def _recipe(value: Any, arrays: list[Array], inside: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A hashable description; equal ones make equal values, of equal types."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str, bytes):
+        return "constant", kind, value
+    if kind in (float, complex):
+        # Zeros of either sign are equal, and NaN is not; their texts tell them apart.
+        return "number", kind, repr(value)
+    if isinstance(value, jax.Array) and not isinstance(value, Tracer):
+        arrays.append(value)
+        return "array", len(arrays) - 1
+    if isinstance(value, np.generic) or kind is np.ndarray:
+        if value.dtype.hasobject:
+            raise NotByValueError
+        # NumPy may compute with them in double precision, so they stay constants.
+        return "numpy", kind is np.ndarray, value.dtype.str, value.shape, value.tobytes()
+    if kind in (tuple, list):
+        return "items", kind, tuple(_recipe(item, arrays, inside) for item in value)
+    if kind is dict:
+        pairs = [(_recipe(k, arrays, inside), _recipe(v, arrays, inside)) for k, v in value.items()]
+        return "dict", tuple(pairs)
+    if _is_fixed(value):
+        return "fixed", _Fixed(value)
+    if kind is types.FunctionType and value not in inside:
+        return _function_recipe(value, arrays, (*inside, value))
+    raise NotByValueError
+
+
+def _function_recipe(
+    function: types.FunctionType, arrays: list[Array], inside: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    code = function.__code__
+    surroundings = {}
+    for name in sorted(_names(code)):
+        if name in function.__globals__:
+            surroundings[name] = function.__globals__[name]
+        elif hasattr(builtins, name) and name not in _BUILTINS:
+            raise NotByValueError
+    try:
+        enclosed = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    except ValueError:
+        raise NotByValueError from None
+    parts = (surroundings, function.__defaults__, function.__kwdefaults__, enclosed)
+    return "function", code, tuple(_recipe(part, arrays, inside) for part in parts)
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """All names that the code, and code inside it, may look up outside of itself."""
+    if any(step.opname in _REFUSED for step in dis.get_instructions(code)):
+        raise NotByValueError
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names(constant)
+    return names
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether it is a module of such a package, or what such a module itself calls by that name."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in _FIXED
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if not isinstance(module, str) or module.partition(".")[0] not in _FIXED:
+        return False
+    return isinstance(name, str) and getattr(sys.modules.get(module), name, None) is value
+
+
+def _rebuilt(recipe: tuple[Any, ...], arrays: list[Array]) -> Any:
+    what = recipe[0]
+    if what == "constant":
+        return recipe[2]
+    if what == "number":
+        return recipe[1](recipe[2])
+    if what == "array":
+        return arrays[recipe[1]]
+    if what == "numpy":
+        _, is_array, dtype, shape, content = recipe
+        array = np.frombuffer(content, dtype).reshape(shape)
+        return array.copy() if is_array else array[()]
+    if what == "items":
+        return recipe[1](_rebuilt(item, arrays) for item in recipe[2])
+    if what == "dict":
+        return {_rebuilt(k, arrays): _rebuilt(v, arrays) for k, v in recipe[1]}
+    if what == "fixed":
+        return recipe[1].thing
+    _, code, parts = recipe
+    surroundings, defaults, by_name, enclosed = (_rebuilt(part, arrays) for part in parts)
+    cells = tuple(types.CellType(content) for content in enclosed)
+    function = types.FunctionType(code, surroundings, code.co_name, defaults, cells)
+    function.__kwdefaults__ = by_name
+    return function
+
+
+def _plain_tree(tree: Any) -> bool:
+    """Whether a tree is made of Python's own containers and arrays only."""
+    if type(tree) in (tuple, list):
+        return all(_plain_tree(item) for item in tree)
+    if type(tree) is dict:
+        return all(_plain_tree(item) for item in tree.values())
+    return tree is None or isinstance(tree, jax.Array)

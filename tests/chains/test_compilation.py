@@ -1,0 +1,174 @@
+"""What was compiled once is not compiled again; and a changed function is never mistaken for it."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import doeblin
+from doeblin.chains._by_value import ByValue, by_value
+from doeblin.kernels import FiniteKernel, FiniteRestart
+
+compiled: list[str] = []
+jax.monitoring.register_event_duration_secs_listener(
+    lambda event, seconds, **facts: (
+        compiled.append(event) if event.endswith("backend_compile_duration") else None
+    )
+)
+
+CHAIN = doeblin.doeblin(
+    FiniteKernel.from_matrix([[0.9, 0.1], [0.3, 0.7]]), FiniteRestart.from_law([0.5, 0.5]), 0.1
+)
+SCALE: Any = 1.0
+
+
+def estimated(function: Any, num_tours: int = 64) -> tuple[float, int]:
+    """The mean, and how many programs were compiled for it."""
+    before = len(compiled)
+    mean = CHAIN.estimate(jax.random.key(0), function, num_tours=num_tours, chunk=32).mean
+    return float(mean), len(compiled) - before
+
+
+def scaled(by: Any) -> Any:
+    return lambda state: by * state
+
+
+def test_second_estimates_do_not_compile():
+    """Not for the same function, nor for a new one of the same code over other arrays."""
+    truth, _ = estimated(scaled(jnp.array(1.0)))
+    assert estimated(scaled(jnp.array(1.0))) == (truth, 0)
+    assert estimated(scaled(jnp.array(2.0))) == (pytest.approx(2 * truth), 0)
+    # Chunks have one size, whatever is left for the last one.
+    assert estimated(scaled(jnp.array(1.0)), num_tours=62)[1] <= 1
+    mean, _ = estimated(scaled(2.0))
+    assert mean == pytest.approx(2 * truth)
+    assert estimated(scaled(3.0))[0] == pytest.approx(3 * truth)
+    assert estimated(scaled(2.0)) == (mean, 0)
+
+
+def test_second_draws_and_runs_do_not_compile():
+    CHAIN.draw(jax.random.key(0), 20)
+    CHAIN.run(jax.random.key(0), 20)
+    key = jax.random.key(1)
+    other = doeblin.doeblin(CHAIN.kernels[1], CHAIN.restart, 0.2)
+    before = len(compiled)
+    other.draw(key, 20)
+    other.run(key, 20)
+    assert len(compiled) == before
+
+
+class Settings:
+    scale = 1.0
+
+
+class Scaled(Settings):
+    def __call__(self, state: Any) -> Any:
+        return self.scale * state
+
+
+def _uses_global(state: Any) -> Any:
+    return SCALE * state
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether the two would share a compiled program (and, with equal arrays, its results)."""
+    one, other = by_value(first), by_value(second)
+    if not (isinstance(one, ByValue) and isinstance(other, ByValue)):
+        return one is other
+    return jax.tree.structure(one) == jax.tree.structure(other)
+
+
+def test_functions_are_the_same_only_if_everything_they_use_is(monkeypatch: Any):
+    """By value where that is certain; where it is not, functions are what they are themselves."""
+    module = types.ModuleType("settings")
+    module.scale = 1.0  # pyright: ignore
+    settings, items = Settings(), [1.0]
+
+    def of_module() -> Any:
+        return lambda state: module.scale * state
+
+    def of_object() -> Any:
+        return lambda state: settings.scale * state
+
+    def of_items() -> Any:
+        return lambda state: items[0] * state
+
+    def of_import() -> Any:
+        def function(state: Any) -> Any:
+            from tests.chains import test_compilation
+
+            return test_compilation.SCALE * state
+
+        return function
+
+    def of_globals() -> Any:
+        return lambda state: globals()["SCALE"] * state
+
+    def of_global_function() -> Any:
+        return lambda state: _uses_global(state)
+
+    def of_default(scale: Any) -> Any:
+        return lambda state, scale=scale: scale * state
+
+    def of_keyword(scale: Any) -> Any:
+        return lambda state, *, scale=scale: scale * state
+
+    for certain in (of_items, of_global_function):
+        assert same(certain(), certain())
+    for uncertain in (of_module, of_object, of_import, of_globals):
+        assert not same(uncertain(), uncertain())
+    before_items, before_global = by_value(of_items()), by_value(of_global_function())
+    items[0] = 2.0
+    assert before_items != by_value(of_items())
+    monkeypatch.setitem(globals(), "SCALE", 2.0)
+    assert before_global != by_value(of_global_function())
+    for make in (scaled, of_default, of_keyword):
+        for value in (1, 1.0, True, 0.0, float("nan"), "a", (1, 2), [1], {"a": 1}, None):
+            assert same(make(value), make(value))
+        pairs = [(1, 1.0), (1, True), (0.0, -0.0), ((1,), (1.0,)), ((1,), [1]), ({1: 2}, {1: 2.0})]
+        for one, other in pairs:
+            assert not same(make(one), make(other))
+        array = np.array([1.0, 2.0])
+        first = by_value(make(array))
+        array[0] = 3.0
+        assert first != by_value(make(array))
+        assert not same(make(np.float32(1)), make(np.float64(1)))
+        assert not same(make(Scaled()), make(Scaled()))
+        assert not same(make(jax.tree_util.Partial(_uses_global)), make(_uses_global))
+    assert not same(lambda s: s + 1, lambda s: s + 2)
+    assert same(scaled(jnp.sum), scaled(jnp.sum)) and not same(scaled(jnp.sum), scaled(jnp.mean))
+    recursive: Any = lambda state: recursive  # noqa: E731
+    assert by_value(recursive) is recursive
+
+
+def test_rebuilt_functions_do_the_same():
+    def helper(state: Any, power: int = 2, *, shift: float = 0.5) -> Any:
+        return sum(state**k for k in range(power)) + shift
+
+    weights, table = jnp.array([1.0, 2.0]), np.array([3.0, -1.0])
+
+    def function(state: Any) -> Any:
+        return {
+            "a": [helper(state) * weights, (jnp.asarray(table),)],
+            "b": helper(state, shift=SCALE),
+        }
+
+    rebuilt = by_value(function)
+    assert isinstance(rebuilt, ByValue)
+    for a, b in zip(
+        jax.tree.leaves(rebuilt(jnp.array(2.0))),
+        jax.tree.leaves(function(jnp.array(2.0))),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_functions_that_need_constants_are_estimated_all_the_same():
+    weights = jnp.array([1.0, 2.0])
+    as_constants, _ = estimated(lambda state: jnp.asarray(np.asarray(weights) + 1)[state])
+    assert as_constants == pytest.approx(estimated(lambda state: weights[state] + 1)[0])
