@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+SAMPLING := tests/chains tests/kernels tests/learning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser load bench fuzz docs lint clean
+.PHONY: help setup demo test double browser load bench fuzz docs lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +26,10 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m double $(SAMPLING)
+
+double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision
+	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(SAMPLING)
 
 # The page is tested in Debian's Chromium, installed here where that needs no password.
 browser:

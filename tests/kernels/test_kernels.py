@@ -11,6 +11,7 @@ import pytest
 
 from doeblin import InputError, UnsupportedError
 from doeblin.kernels import (
+    AbstractReversibleKernel,
     BlockKernel,
     ColouredGibbs,
     FiniteKernel,
@@ -28,7 +29,7 @@ from doeblin.kernels import (
     repeat,
 )
 
-from .cases import GRID_STATES, LOOP, MATRIX, POTTS, SITE_STATES, TILT
+from .cases import GRID_STATES, LOOP, MATRIX, POTTS, SITE_STATES, TILT, Loop
 
 
 def test_local_conditionals_agree_with_the_density():
@@ -149,6 +150,52 @@ def test_a_target_shared_by_value_is_shared():
     assert mixture([Gibbs(LOOP, 3), Metropolis(copy, UniformChange(3))]).supports("log_target")
     different = jax.tree.map(lambda leaf: leaf + 1, LOOP)
     assert not mixture([Gibbs(LOOP, 3), Gibbs(different, 3)]).supports("log_target")
+
+
+class Walker(AbstractReversibleKernel):
+    """A user's kernel, with the user's names: nothing tells what its density is but itself."""
+
+    energy: Loop
+    inner: Gibbs
+
+    def sample(self, key, state, x=None):
+        return self.inner.sample(key, state, x)
+
+    def log_target(self, state, x=None):
+        return self.energy(state, x) + 0.0
+
+
+class Told(Walker):
+    def density(self):
+        return self.energy
+
+
+def test_densities_are_compared_through_the_interface():
+    own, told = Walker(LOOP, Gibbs(LOOP, 3)), Told(LOOP, Gibbs(LOOP, 3))
+    copy = jax.tree.map(lambda leaf: leaf + 0, own)
+    different = jax.tree.map(lambda leaf: leaf + 1, own)
+    state = SITE_STATES[4]
+    for kernel in (
+        mixture([own, copy]),
+        mixture([own, repeat(own, 2), cycle([own, copy])]),
+        cycle([told, Gibbs(LOOP, 3), GibbsSweep(Gibbs(LOOP, 3))]),
+        mixture([own, Gibbs(LOOP, 3)], same_target=True),
+    ):
+        assert kernel.supports("reverse") and kernel.reverse().supports("reverse")
+        np.testing.assert_allclose(kernel.log_target(state), LOOP(state), rtol=1e-6)
+    for kernel in (
+        mixture([own, different]),
+        mixture([own, Gibbs(LOOP, 3)]),
+        cycle([told, Gibbs(POTTS, 2)]),
+        mixture([told, FunctionKernel(lambda key, state, x: state)]),
+        mixture([mixture([own, different]), own]),
+        mixture([told, Gibbs(LOOP, 3)], same_target=False),
+    ):
+        assert not kernel.supports("reverse") and not kernel.supports("log_target")
+        with pytest.raises(UnsupportedError, match=r"same_target=True|part \d, .*, has not"):
+            kernel.reverse()
+    with pytest.raises(UnsupportedError, match=r"same_target=True: .* part 1, FunctionKernel"):
+        mixture([own, FunctionKernel(lambda key, state, x: state)], same_target=True)
 
 
 def test_sweeps_nest_in_combinations():

@@ -77,3 +77,6 @@ class _ReversibleSampler(AbstractReversibleKernel):
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.log_density(state, x)
+
+    def density(self) -> LogDensity:
+        return self.log_density

@@ -90,6 +90,9 @@ class SequenceGibbs(AbstractReversibleKernel):
     def log_target(self, state: Labels, x: Input = None) -> Scalar:
         return jnp.asarray(self.log_density(state, x))
 
+    def density(self) -> Callable[[Labels, Any], Any]:
+        return self.log_density
+
     def _logits(self, state: Labels, place: Array, x: Input) -> Float[Array, " labels"]:
         if self.conditional is not None:
             return jnp.asarray(self.conditional(state, place, x))

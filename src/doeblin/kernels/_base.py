@@ -127,6 +127,15 @@ class AbstractKernel(_Capable):
         """log π̂(state | x), up to a constant that may depend on x alone."""
         ...
 
+    def density(self) -> Any:
+        """The object that tells the target: kernels whose densities are the same object, or equal
+        trees, are taken to leave the same law invariant when they are combined.
+
+        That is the kernel itself unless overridden. Kernels built on a log-density return it, so
+        that different kinds of kernels can be seen to share one.
+        """
+        return self
+
     @_missing("its time reversal is unknown; subclass AbstractReversibleKernel if it is its own")
     def reverse(self) -> AbstractKernel:
         """The kernel A* with π(y) A(y' | y) = π(y') A*(y | y')."""

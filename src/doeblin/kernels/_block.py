@@ -103,6 +103,9 @@ class BlockKernel(AbstractReversibleKernel):
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))
 
+    def density(self) -> LogDensity:
+        return self.log_density
+
 
 class RandomSites(eqx.Module):
     """Blocks for site restarts: each site joins with a given probability."""

@@ -103,6 +103,9 @@ class ColouredGibbs(AbstractReversibleKernel):
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))
 
+    def density(self) -> LogDensity:
+        return self.log_density
+
 
 class ColouredSweep(AbstractKernel):
     """Redraw all colours in order (or in reversed order): every site once in a step."""
@@ -137,6 +140,9 @@ class ColouredSweep(AbstractKernel):
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.gibbs.log_target(state, x)
+
+    def density(self) -> LogDensity:
+        return self.gibbs.log_density
 
     def reverse(self) -> ColouredSweep:
         return ColouredSweep(self.gibbs, "backward" if self.order == "forward" else "forward")

@@ -18,11 +18,16 @@ from ._base import AbstractKernel, Capability
 from ._finite import FiniteKernel, check_same_size
 
 
-def mixture(kernels: Sequence[AbstractKernel], weights: Any = None) -> AbstractKernel:
+def mixture(
+    kernels: Sequence[AbstractKernel], weights: Any = None, *, same_target: bool | None = None
+) -> AbstractKernel:
     """At each step one of the kernels, at random: A = Σ_i w_i A_i.
 
     Keeps `log_prob` if all parts have it; keeps the target and the time reversal (so
     reversibility) if all parts have the same target. Finite matrices give a finite matrix.
+
+    Whether the target is the same is seen from the parts' `density()`; `same_target=True` says so
+    where that cannot tell.
     """
     parts = _checked(kernels)
     if weights is None:
@@ -44,15 +49,16 @@ def mixture(kernels: Sequence[AbstractKernel], weights: Any = None) -> AbstractK
         return FiniteKernel(
             jnp.log(sum(w * k.matrix for w, k in zip(weights, finite, strict=True)))
         )
-    return Mixture(tuple(parts), jnp.log(weights), _same_target(parts))
+    return Mixture(tuple(parts), jnp.log(weights), _checked_target(parts, same_target))
 
 
-def cycle(kernels: Sequence[AbstractKernel]) -> AbstractKernel:
+def cycle(kernels: Sequence[AbstractKernel], *, same_target: bool | None = None) -> AbstractKernel:
     """All kernels in turn, the first one first, as one step.
 
     Keeps the target if all parts have the same one. Its time reversal is the cycle of the reversed
     parts in reversed order, so a cycle is not reversible in general, nor is its `log_prob` (a sum
-    over all states in between) available, except for finite matrices.
+    over all states in between) available, except for finite matrices. `same_target` is as for
+    [`mixture`][doeblin.kernels.mixture].
     """
     parts = _checked(kernels)
     if len(parts) == 1:
@@ -64,7 +70,7 @@ def cycle(kernels: Sequence[AbstractKernel]) -> AbstractKernel:
         for kernel in finite[1:]:
             product = product @ kernel.matrix
         return FiniteKernel(jnp.log(product))
-    return Cycle(tuple(parts), _same_target(parts))
+    return Cycle(tuple(parts), _checked_target(parts, same_target))
 
 
 def repeat(kernel: AbstractKernel, times: int) -> AbstractKernel:
@@ -115,6 +121,9 @@ class Mixture(AbstractKernel):
         _demand("log_target", "a mixture", self.kernels, self.same_target)
         return self.kernels[0].log_target(state, x)
 
+    def density(self) -> Any:
+        return self.kernels[0].density() if self.same_target else self
+
     def reverse(self) -> Mixture:
         _demand("reverse", "a mixture", self.kernels, self.same_target)
         reversed_parts = tuple(kernel.reverse() for kernel in self.kernels)
@@ -148,6 +157,9 @@ class Cycle(AbstractKernel):
         _demand("log_target", "a cycle", self.kernels, self.same_target)
         return self.kernels[0].log_target(state, x)
 
+    def density(self) -> Any:
+        return self.kernels[0].density() if self.same_target else self
+
     def reverse(self) -> Cycle:
         _demand("reverse", "a cycle", self.kernels, self.same_target)
         return Cycle(tuple(kernel.reverse() for kernel in reversed(self.kernels)), True)
@@ -175,6 +187,9 @@ class Repeat(AbstractKernel):
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.kernel.log_target(state, x)
+
+    def density(self) -> Any:
+        return self.kernel.density()
 
     def reverse(self) -> Repeat:
         return Repeat(self.kernel.reverse(), self.times)
@@ -224,27 +239,21 @@ def _demand(
     if not same_target:
         raise UnsupportedError(
             f"{what} has `{capability}` only if all parts leave the same density invariant; build "
-            "them on one log-density object"
+            "them on one log-density object that their `density()` returns, or say "
+            "same_target=True"
         )
 
 
-def _same_target(kernels: Sequence[AbstractKernel]) -> bool:
-    """Whether all kernels are known to have one target: their log-densities are the same object,
-    or equal trees of the same parameters."""
-    densities = [_density(kernel) for kernel in kernels]
-    return densities[0] is not None and all(
+def _checked_target(kernels: Sequence[AbstractKernel], same_target: bool | None) -> bool:
+    """Whether all kernels have one target: as far as their densities show, or as the user says."""
+    if same_target:
+        _demand("log_target", "same_target=True: a combination", tuple(kernels))
+    if same_target is not None:
+        return same_target
+    densities = [kernel.density() for kernel in kernels if kernel.supports("log_target")]
+    return len(densities) == len(kernels) and all(
         _same_tree(densities[0], density) for density in densities[1:]
     )
-
-
-def _density(kernel: AbstractKernel) -> Any:
-    inner = kernel
-    while isinstance(inner, Repeat):
-        inner = inner.kernel
-    if isinstance(inner, Mixture | Cycle):
-        return _density(inner.kernels[0]) if inner.same_target else None
-    inner = getattr(inner, "gibbs", inner)
-    return getattr(inner, "log_density", None)
 
 
 def _same_tree(a: Any, b: Any) -> bool:

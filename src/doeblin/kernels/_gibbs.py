@@ -86,6 +86,9 @@ class Gibbs(AbstractReversibleKernel):
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))
 
+    def density(self) -> LogDensity:
+        return self.log_density
+
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.sites.neighbourhood(state)
 
@@ -137,6 +140,9 @@ class GibbsSweep(AbstractKernel):
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.gibbs.log_target(state, x)
+
+    def density(self) -> LogDensity:
+        return self.gibbs.log_density
 
     def reverse(self) -> GibbsSweep:
         return GibbsSweep(self.gibbs, "backward" if self.order == "forward" else "forward")

@@ -82,6 +82,9 @@ class Metropolis(AbstractReversibleKernel):
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))
 
+    def density(self) -> LogDensity:
+        return self.log_density
+
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.proposal.support(state, x)
 

@@ -113,6 +113,9 @@ class Independent(AbstractKernel):
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return self.restart.log_prob(state, x)
 
+    def density(self) -> AbstractRestart:
+        return self.restart
+
     def reverse(self) -> Independent:
         return self
 
