@@ -40,6 +40,7 @@ class Calls(Expressions):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.stack: list[str] = []
+        self.used: set[int] = set()  # calls whose value is used
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
         self.headers = False  # were any included, so that a function may be declared there?
@@ -155,6 +156,8 @@ class Calls(Expressions):
 
     def rvalue(self, node: Any) -> Value:
         call = node.name.name if _is_call(node) else ""
+        if call:
+            self.used.add(id(node))
         if self.headers and call and not self._known(call):
             raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
         return super().rvalue(node)

@@ -67,11 +67,11 @@ class Statements(Contracts):
         opaque = isinstance(kind, Opaque) and kind.name != "void"
         self.frames.append(_Frame(after, result, opaque))
         old = self.enter(name, node)
+        entered = self.current
         self.statement(definition.body)
         self.end_of_loop_clauses()
         if result is not None:
-            # Falling off the end leaves the result arbitrary.
-            self.havoc(*result, self.place(definition), origin="hidden")
+            self._without_return(result, definition, node, entered)
         self.jump(after)
         self._land(self.frames.pop())
         self.asserting -= name in ASSERTIONS
@@ -86,6 +86,28 @@ class Statements(Contracts):
             said = f"undefined behaviour: '{name}', which is declared not to return, returns"
             self.require(truth(False), said, self.place(node or definition))
         return value
+
+    def _without_return(
+        self, result: tuple[str, CType], definition: Any, node: Any, entered: int
+    ) -> None:
+        """The end of a body that should have returned a value: to use that is undefined."""
+        used = node is not None and id(node) in self.used
+        if used and self._reaches(entered, self.current):
+            name = definition.decl.name
+            said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
+            self.require(truth(False), said, self.place(node))
+        self.havoc(*result, self.place(definition), origin="hidden")
+
+    def _reaches(self, start: int, end: int) -> bool:
+        seen, todo = {start}, [start]
+        while todo:
+            block = todo.pop()
+            if block == end:
+                return True
+            new = [target for target in self.graph.successors(block) if target not in seen]
+            seen.update(new)
+            todo += new
+        return False
 
     def _land(self, frame: _Frame) -> None:
         """Check the jumps of a function; a variable whose declaration one skips has any value."""
