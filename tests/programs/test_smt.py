@@ -303,3 +303,10 @@ def test_no_mutant_is_a_crash():
                 refused += 1
                 assert str(error).startswith("p:"), (str(error), mutant)
     assert read > 10 and refused > 150
+
+
+def test_what_always_holds_is_proved_not_missing():
+    text = SYGUS.format(claim="(>= (* x x) 0)").replace("(=> (>= x 10) (>= (* x x) 0))", "true")
+    assert verify(parse_program(text, language="sygus")).outcome is Outcome.SAFE
+    horn = "(declare-fun p (Int) Bool)(assert (p 0))(assert (forall ((x Int)) (=> (p x) true)))"
+    assert verify(parse_program(horn, language="horn")).outcome is Outcome.SAFE

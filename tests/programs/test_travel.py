@@ -21,6 +21,8 @@ from doeblin.programs.output import (
     witness,
 )
 
+from .test_output import cvc5_answers
+
 SAFE = "int main() { int x = 0; while (x < 10) x++; assert(x == 10); return 0; }\n"
 HORN = """(declare-fun {name} (Int) Bool)
 (assert ({name} 0))
@@ -57,6 +59,47 @@ def test_quoted_names_are_told_apart_in_a_certificate(name):
     text = certificate(program, verdict)
     assert answers(text) == ["unsat"] * 3
     assert check_certificate(program, text) is None
+
+
+ODD = """int main() {{
+  int {names};
+  while (let < 10) {{ let++; abs += 2; select += as; _ += 3; bvadd = bvadd + and; }}
+  assert(abs == {claim} * let && select == let && _ == 3 * let);
+  return 0; }}
+"""
+
+
+def test_variables_called_as_solvers_call_things(tmp_path):
+    """Words of SMT-LIB are names in C, and `_` is one, too."""
+    words = [
+        *("let", "abs", "select", "_", "bvadd", "and", "as", "par", "forall", "exists", "match"),
+        *("div", "mod", "store", "distinct", "xor", "or", "ite", "implies", "iff", "is_int", "Int"),
+        *("Bool", "loop0", "t0", "pi", "true_", "assert_", "not"),
+    ]
+    names = ", ".join(f"{word} = {int(word in ('as', 'and'))}" for word in words)
+    program = parse_program(ODD.format(names=names, claim=2))
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome.value == "SAFE", verdict.reason
+    assert "abs" in verdict.invariants[0].text and "#" not in verdict.invariants[0].text
+    text = certificate(program, verdict)
+    assert answers(text) == ["unsat"] * 3 == cvc5_answers(text)
+    assert check_certificate(verdict.proved or program, text) is None
+    horn = """(declare-fun p (Int Int Int) Bool)
+    (assert (p 0 0 0))
+    (assert (forall ((|let| Int) (abs Int) (|_| Int))
+      (=> (and (p |let| abs |_|) (< abs 9)) (p (+ |let| 2) (+ abs 1) |_|))))
+    (assert (forall ((|(| Int) ($ Int) (|;| Int)) (=> (and (p |(| $ |;|) (> |(| (* 2 $))) false)))
+    """
+    program = parse_program(horn, language="horn")
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome.value == "SAFE", verdict.reason
+    assert cvc5_answers(certificate(program, verdict)) == ["unsat"] * 3
+
+
+@pytest.mark.parametrize("name", ["x0", "x1", "a0"])
+def test_predicates_called_as_we_call_arguments(name):
+    program = parse_program(HORN.format(name=name), language="horn")
+    assert verify(program).outcome.value == "SAFE"
 
 
 @pytest.mark.parametrize("name", ["|a\n(assert false)|", "|a\x1bb|", "|\u202e|"])

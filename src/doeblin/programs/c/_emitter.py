@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..._errors import InputError, Place
 from ..flow import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop, Variable
-from ..terms import Term, add, as_bool, as_int, compare, conj, const, divide, ite, sub, var
+from ..terms import WORDS, Term, add, as_bool, as_int, compare, conj, const, divide, ite, sub, var
 from ._types import BOOL, CType, Opaque, Wraps
 from ._unsupported import Unsupported
 
@@ -61,9 +61,9 @@ class Emitter:
         return Unsupported(what, self.place(node))
 
     def fresh(self, shown: str, kind: CType, place: Place | None = None) -> str:
-        """A new variable; its name is the source's unless that is taken already."""
+        """A new variable; its name is the source's unless that is taken, or a word of solvers."""
         name = shown or f"tmp#{len(self.graph.variables)}"
-        if name in self.graph.variables:
+        if name in self.graph.variables or name in WORDS or name.startswith("bv"):
             number = 2
             while f"{name}#{number}" in self.graph.variables:
                 number += 1

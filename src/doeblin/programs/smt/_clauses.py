@@ -13,7 +13,7 @@ import z3
 from ..._errors import Place
 from ..c import Unsupported
 from ..flow import Clause, Cut, System
-from ..terms import Term, as_int, compare, conj, const, disj, negate, substitute, var
+from ..terms import WORDS, Term, as_int, compare, conj, const, disj, negate, substitute, var
 from ..terms import variables as names_in
 from ._script import Script
 from ._sexpr import Expression, Group, Symbol
@@ -84,7 +84,7 @@ class Clauses:
             check_sort(decl.domain(number), sort.place)
 
     def _declare(self, name: Symbol, sorts: list[str]) -> None:
-        names = [f"x{number}" for number in range(len(sorts))]
+        names = [unique(f"x{number}", {name}) for number in range(len(sorts))]
         binders = " ".join(f"({n} {sort})" for n, sort in zip(names, sorts, strict=True))
         applied = f"({quoted(name)} {' '.join(names)})" if names else quoted(name)
         somewhere = f"(exists ({binders}) {applied})" if names else applied
@@ -124,7 +124,7 @@ class Clauses:
             target = case.fails[0] if case.fails else None
             args = (*(source.args if source else ()), *(target.args if target else ()))
             constraint = conj((*splitter.facts(*case.constraint, *args), *case.constraint))
-            if constraint.constant and not constraint.leaf:
+            if target is not None and constraint.constant and not constraint.leaf:
                 continue  # it holds anyway
             rule = _Rule(constraint, source, target, place, splitter.shown, splitter.booleans)
             self._rules.append(rule)
@@ -180,6 +180,7 @@ class _Splitter:
     def __init__(self, predicates: dict[int, Predicate], place: Place):
         self.booleans: set[str] = set()
         self.shown: dict[str, str] = {}
+        self._taken = set(WORDS)
         self._predicates = predicates
         self._place = place
         self._read = Reader(place)
@@ -191,7 +192,9 @@ class _Splitter:
         """A variable: the constant that stands for it, and the name that it had."""
         check_sort(constant.sort(), self._place)
         word = re.sub(r"\W", "_", shown, flags=re.ASCII)
-        name = unique(word if re.match(r"[A-Za-z_]", word) else f"v{word}", self.shown)
+        named = re.match(r"_*[A-Za-z]", word) and not word.startswith("bv")
+        name = unique(word if named else f"v{word}", self._taken)
+        self._taken.add(name)
         self.shown[name] = shown
         term = var(name)
         if constant.sort().kind() == z3.Z3_BOOL_SORT:

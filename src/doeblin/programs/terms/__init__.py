@@ -1,5 +1,6 @@
 """Integer terms: building, evaluating, printing, and handing them to Z3."""
 
+from ._smtlib import WORDS as WORDS
 from ._smtlib import Definitions as Definitions
 from ._smtlib import numeral as numeral
 from ._smtlib import smtlib as smtlib

@@ -7,12 +7,20 @@ import re
 from ._term import Term, fold, postorder
 
 _PLAIN = re.compile(r"[A-Za-z_~!@$%^&*+=<>.?/-][A-Za-z0-9_~!@$%^&*+=<>.?/-]*\Z")
-_RESERVED = frozenset({"and", "or", "not", "ite", "div", "mod", "let", "forall", "exists", "true"})
+# Names that mean something to solvers, which a variable must not have, not even in bars.
+WORDS = frozenset(
+    {"_", "!", "as", "let", "exists", "forall", "lambda", "match", "par", "BINARY", "DECIMAL",
+     "HEXADECIMAL", "NUMERAL", "STRING", "and", "or", "not", "xor", "ite", "implies", "iff", "if",
+     "distinct", "div", "mod", "rem", "abs", "true", "false", "select", "store", "const", "is",
+     "is_int", "to_int", "to_real", "int2bv", "bv2int", "bv2nat", "divisible", "concat", "extract",
+     "repeat", "pi", "sin", "cos", "tan", "exp", "sqrt", "iand", "Int", "Bool", "Real", "String",
+     "Array"}
+)  # fmt: skip
 
 
 def symbol(name: str) -> str:
     """The name as an SMT-LIB symbol, quoted where it must be."""
-    if _PLAIN.match(name) and name not in _RESERVED and name not in "+-*/<=>":
+    if _PLAIN.match(name) and name not in WORDS and name not in "+-*/<=>":
         return name
     return f"|{name.replace('|', '_').replace(chr(92), '_')}|"
 
