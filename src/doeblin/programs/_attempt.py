@@ -41,7 +41,7 @@ from .proof import (
     replay_clauses,
     replay_graph,
 )
-from .terms import TRUE, Term, conj
+from .terms import TRUE, Term, conj, said
 
 # When the default asks Spacer for help (in processor seconds, so that answers depend less on how
 # busy the machine is), and for how long, as parts of the time limit.
@@ -114,7 +114,7 @@ class Attempt:
                 self.clock.tick()
             except OutOfTime as reason:
                 return self._verdict(Outcome.UNKNOWN, self._explain(str(reason)))
-            return self._verdict(Outcome.UNKNOWN, f"the solver failed: {error}")
+            return self._verdict(Outcome.UNKNOWN, f"the solver failed: {said(error)}")
         except RecursionError:
             return self._verdict(Outcome.UNKNOWN, "unsupported: nesting this deep")
         except MemoryError:

@@ -11,7 +11,7 @@ from .c import Unsupported
 from .flow import System
 from .proof import Clock
 from .smt import Reader
-from .terms import TRUE, Term, Translator, var
+from .terms import TRUE, Term, Translator, said, var
 
 
 def spacer(
@@ -48,7 +48,7 @@ def spacer(
         answer = str(solver.check())
     except z3.Z3Exception as error:
         clock.tick()
-        return f"Spacer failed: {error}"
+        return f"Spacer failed: {said(error)}"
     clock.tick()
     if answer == "unsat":
         return None

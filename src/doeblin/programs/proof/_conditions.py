@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import z3
 
 from ..flow import Clause, System
-from ..terms import Translator, symbol
+from ..terms import Translator, said, symbol
 from ._atoms import Atom, Dnf, dnf_text
 from ._clock import Clock
 
@@ -142,7 +142,7 @@ class Conditions:
             )
         except z3.Z3Exception as error:
             self.clock.tick()
-            raise GaveUp(str(error)) from None
+            raise GaveUp(said(error)) from None
         if answer == "unknown":
             self.clock.tick()
             raise GaveUp(solver.reason_unknown())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from ..flow import System
-from ..terms import Term, Translator, conj, negate, substitute
+from ..terms import Term, Translator, conj, negate, said, substitute
 from ._clock import Clock
 
 
@@ -52,7 +52,7 @@ def recheck(system: System, invariants: Sequence[Term], clock: Clock) -> str | N
         try:
             answer = str(solver.check())
         except z3.Z3Exception as error:
-            answer = str(error)
+            answer = said(error)
         if answer != "unsat":
             clock.tick()
             return f"{obligation.says}: {answer}"

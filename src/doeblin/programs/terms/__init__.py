@@ -32,3 +32,4 @@ from ._term import truth as truth
 from ._term import var as var
 from ._term import variables as variables
 from ._z3 import Translator as Translator
+from ._z3 import said as said

@@ -65,3 +65,10 @@ class Translator:
         if op == "tdiv":
             return z3.If(a >= 0, a / b, -((-a) / b))
         return z3.If(a >= 0, a % b, -((-a) % b))
+
+
+def said(error: z3.Z3Exception) -> str:
+    """What the solver complains of, on one line that is not too long."""
+    raw = error.args[0] if error.args else ""
+    text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+    return " ".join(text.split())[:300]
