@@ -229,10 +229,11 @@ def _restart_or_not(epsilon: Any) -> Float[Array, " 2"]:
     """ε and 1-ε. A traced ε can be looked at only when the compiled program runs."""
     if not isinstance(epsilon, Tracer):
         value = checked_epsilon(epsilon)
-        both = jnp.asarray(np.array([value, 1 - value]))
+        # In numpy: inside `jit`, where chains are built for learning, jnp would trace the check.
+        both = np.array([value, 1 - value], dtype=jnp.result_type(float))
         if not both[0] > 0:
             raise InputError(f"epsilon = {value:g} is zero in {both.dtype}; it must be larger")
-        return both
+        return jnp.asarray(both)
     if jnp.shape(epsilon) != ():
         raise InputError(
             f"epsilon must be one number, got shape {jnp.shape(epsilon)}; `jax.vmap` over it"
