@@ -8,7 +8,7 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from .._custom_types import Count, Input, RandomKey, Scalar, State
 from .._errors import InputError
@@ -55,11 +55,12 @@ class Gibbs(AbstractReversibleKernel):
         return self.sample_scored(key, state, x)[0]
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
-        site_key, value_key = jax.random.split(key)
+        # All randomness of a step from one use of the key: each costs its share of compile time.
         values = self.sites.get(state)
-        site = jax.random.randint(site_key, (), 0, values.shape[0])
+        words = jax.random.bits(key, (1 + self.sites.num_values,), jnp.uint32)
+        site = (words[0] % values.shape[0]).astype(jnp.int32)
         logits = self.logits(state, site, x)
-        value = jax.random.categorical(value_key, logits)
+        value = jnp.argmax(logits + _gumbel(words[1:]))
         new = self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
         # The choice of the site has a probability too, but one without parameters.
         return new, jax.nn.log_softmax(logits)[value] - jnp.log(values.shape[0])
@@ -91,6 +92,12 @@ class Gibbs(AbstractReversibleKernel):
 
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.sites.neighbourhood(state)
+
+
+def _gumbel(words: UInt32[Array, " n"]) -> Float[Array, " n"]:
+    """Gumbel noise from random words, by uniform numbers strictly between 0 and 1."""
+    uniform = (words >> 9).astype(jnp.float32) * 2.0**-23 + 2.0**-24
+    return -jnp.log(-jnp.log(uniform))
 
 
 class GibbsSweep(AbstractKernel):
