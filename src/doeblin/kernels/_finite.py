@@ -68,14 +68,27 @@ class FiniteKernel(AbstractKernel):
         num_states = self.logits.shape[0]
         balance = self.matrix.T - jnp.eye(num_states)
         system = balance.at[0].set(1.0)
-        return solve(system, jnp.zeros(num_states).at[0].set(1.0))
+        law = solve(system, jnp.zeros(num_states).at[0].set(1.0))
+        # Exactly zero, not nearly, where the chain does not return to.
+        return jnp.where(self._recurrent(), law, 0)
+
+    def _recurrent(self) -> Bool[Array, " states"]:
+        """States that can be reached again from wherever they lead."""
+        num_states = self.logits.shape[0]
+        reach = (jax.lax.stop_gradient(self.matrix) > 0) | jnp.eye(num_states, dtype=bool)
+        for _ in range(max(num_states - 1, 1).bit_length()):
+            reach = (reach.astype(jnp.float32) @ reach.astype(jnp.float32)) > 0
+        return ~jnp.any(reach & ~reach.T, axis=1)
 
     def log_target(self, state: Int[Array, ""], x: Input = None) -> Scalar:
-        return jnp.log(self.law()[state])
+        return _safe_log(self.law())[state]
 
     def reverse(self) -> FiniteKernel:
         law = self.law()
-        return FiniteKernel(jnp.log(self.matrix.T * law) - jnp.log(law)[:, None])
+        back = _safe_log(self.matrix.T * law) - jnp.where(law > 0, _safe_log(law), 0)[:, None]
+        # States without mass have no reversal: the kernel stays there.
+        stay = jnp.where(jnp.eye(len(law), dtype=bool), 0.0, -jnp.inf)
+        return FiniteKernel(jnp.where((law > 0)[:, None], back, stay))
 
     def support(
         self, state: Int[Array, ""], x: Input = None
@@ -89,3 +102,9 @@ def check_same_size(kernels: list[FiniteKernel]) -> None:
     sizes = {kernel.logits.shape[0] for kernel in kernels}
     if len(sizes) > 1:
         raise InputError(f"finite kernels of different sizes {sorted(sizes)} cannot be combined")
+
+
+def _safe_log(values: Array) -> Array:
+    """log with gradient zero, not NaN, at zero."""
+    positive = values > 0
+    return jnp.where(positive, jnp.log(jnp.where(positive, values, 1)), -jnp.inf)
