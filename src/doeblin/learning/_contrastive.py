@@ -13,6 +13,7 @@ from jaxtyping import Array
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError, UnsupportedError
+from .._random import quick
 from ..chains import Chain
 from ..kernels import AbstractKernel
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
@@ -47,7 +48,7 @@ class Contrastive(AbstractEstimator):
     ) -> tuple[PathEstimate, State]:
         """The estimate with chains that go on from `particles`, and where they then are."""
         kernel = _only_kernel(chain, "contrastive")
-        trails = _trails(key, kernel, particles, self.num_steps, x)
+        trails = _trails(quick(key), kernel, particles, self.num_steps, x)
         moved = jax.tree.map(lambda leaf: leaf[:, -1], trails)
         density = jax.vmap(lambda state: kernel.log_target(state, x))
         surrogate = kernel.log_target(y, x) - density(moved).mean()
@@ -98,7 +99,7 @@ class ApproximateGibbs(AbstractEstimator):
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
         kernel = _only_kernel(chain, "approximate Gibbs")
-        start_key, walk_key = jax.random.split(key)
+        start_key, walk_key = jax.random.split(quick(key))
         begin = self.start or frozen(chain.restart).sample
         keys = jax.random.split(start_key, self.num_walks)
         start = frozen(jax.vmap(lambda key: begin(key, frozen(x)))(keys))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -10,23 +11,31 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from .._custom_types import Input, RandomKey
+from .._custom_types import Input, RandomKey, State
 from .._errors import InputError
+from .._random import quick
 from ..chains import Chain
 from ..kernels import AbstractRestart
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._horizons import AbstractHorizon
+from ._model import Endpoints, Model, Spares
 from ._normalise import Normalise, WalkWeights, checked_normalise
 from ._prefixes import (
     AbstractPrefixes,
     BackwardPrefixes,
-    Endpoints,
     ForwardPrefixes,
-    Model,
+    Weighed,
     checked_walks,
 )
 from ._stages import others
 from ._tape import frozen
+
+_LEFT_SUPPORT = (
+    "Reversal cannot see all paths here: the restart draws states (or, with several stages, the "
+    "kernels pass through some) of zero density under a kernel's target, from where no walk back "
+    "in time starts. Use Bidirectional or Forward; or give the restart no mass there, or the "
+    "density a finite value instead of -inf"
+)
 
 
 class Forward(AbstractEstimator):
@@ -46,19 +55,27 @@ class Forward(AbstractEstimator):
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
         model = Model.of(chain, x)
         model.demand("log_prob", "forward")
-        end_key, walk_key = jax.random.split(key)
+        end_key, start_key, walk_key = jax.random.split(quick(key), 3)
         endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
-        prefixes = ForwardPrefixes.walk(walk_key, model, self.horizon, endpoints)
-        return _combined(self, chain, model, endpoints, [(prefixes, prefixes.log_weight)])
+        prefixes = ForwardPrefixes.walk(start_key, walk_key, frozen(model), self.horizon, endpoints)
+        parts = [(prefixes, prefixes.log_weight)]
+        start = jax.tree.map(lambda leaf: leaf[0], prefixes.start)
+        return _combined(self, chain, model, endpoints, parts, start)
 
 
 class Reversal(AbstractEstimator):
     """Time reversal: walk from y back in time, weigh every prefix by u(y_0) π̂(y)/π̂(y_0).
 
-    No walk has to hit anything, so it works in spaces of any size; at the paper's initialisation
-    all weights are equal. Needs kernels with `log_target` and `reverse` (reversible ones are their
-    own). Weights are heavy-tailed where u and π are far apart (large χ²(u‖π)): see
-    [`Bidirectional`][doeblin.learning.Bidirectional].
+    No walk has to hit anything, so what limits it is not the size of the space but how far u and π
+    are apart: at the paper's initialisation all weights are equal, and where χ²(u‖π) is large a few
+    walks carry them all (`effective_walks` falls to one; see
+    [`Bidirectional`][doeblin.learning.Bidirectional]). Needs kernels with `log_target` and
+    `reverse` (reversible ones are their own).
+
+    A walk back in time never reaches starts of zero density under π̂. As many draws from u as there
+    are walks look for such starts, and if there are any, the estimate is refused with an error:
+    `Bidirectional` has the right value. (If there are none among the draws, then forward walks from
+    them would have added nothing.)
     """
 
     horizon: AbstractHorizon
@@ -71,10 +88,13 @@ class Reversal(AbstractEstimator):
         model = Model.of(chain, x)
         for capability in ("log_target", "reverse", "sample_scored"):
             model.demand(capability, "reversal")
-        end_key, walk_key = jax.random.split(key)
+        end_key, walk_key, spare_key = jax.random.split(quick(key), 3)
+        fixed = frozen(model)
         endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
-        prefixes = BackwardPrefixes.walk(walk_key, model, self.horizon, endpoints)
-        return _combined(self, chain, model, endpoints, [(prefixes, prefixes.log_weight)])
+        spares = Spares.of(fixed, fixed.starts(spare_key, self.num_walks))
+        prefixes = BackwardPrefixes.walk(walk_key, fixed, self.horizon, endpoints, spares)
+        log_weight = eqx.error_if(prefixes.log_weight, prefixes.leaves_support, _LEFT_SUPPORT)
+        return _combined(self, chain, model, endpoints, [(prefixes, log_weight)], spares.first)
 
 
 class Bidirectional(AbstractEstimator):
@@ -101,18 +121,21 @@ class Bidirectional(AbstractEstimator):
         model = Model.of(chain, x)
         for capability in ("log_prob", "log_target", "reverse"):
             model.demand(capability, "bidirectional")
-        end_key, ahead_key, back_key = jax.random.split(key, 3)
-        endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks // 2)
-        ahead = ForwardPrefixes.walk(ahead_key, model, self.horizon, endpoints)
-        back = BackwardPrefixes.walk(back_key, model, self.horizon, endpoints)
+        end_key, start_key, ahead_key, back_key = jax.random.split(quick(key), 4)
         fixed = frozen(model)
+        endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks // 2)
+        ahead = ForwardPrefixes.walk(start_key, ahead_key, fixed, self.horizon, endpoints)
+        spares = Spares.of(fixed, ahead.start)
+        back = BackwardPrefixes.walk(back_key, fixed, self.horizon, endpoints, spares)
         ratio_ahead = _log_ratio_ahead(fixed, ahead, back)
         ratio_back = _log_ratio_back(fixed, back, ahead)
+        impossible = jnp.isneginf(back.log_weight)
+        log_back = back.log_weight + jax.nn.log_sigmoid(-jnp.where(impossible, 0, ratio_back))
         parts: list[tuple[AbstractPrefixes, Array]] = [
             (ahead, ahead.log_weight + jax.nn.log_sigmoid(ratio_ahead)),
-            (back, back.log_weight + jax.nn.log_sigmoid(-ratio_back)),
+            (back, jnp.where(impossible, -jnp.inf, log_back)),
         ]
-        return _combined(self, chain, model, endpoints, parts)
+        return _combined(self, chain, model, endpoints, parts, spares.first)
 
 
 def _log_ratio_ahead(model: Model, ahead: ForwardPrefixes, back: BackwardPrefixes) -> Array:
@@ -120,21 +143,22 @@ def _log_ratio_ahead(model: Model, ahead: ForwardPrefixes, back: BackwardPrefixe
 
     Both take the steps in between alike, up to the targets: the ratio is that of the stages, of
     u(y_0) Π π̂(y_s)/π̂(y_{s-1}) over all steps but the last, and of A*(y_{t-1} | y) for the last.
+    No walk back takes a path with a step from a state of zero density: its ratio is infinite.
     """
     tape = ahead.tape
-    drop = model.log_drop(tape)
-    before = -(tape.running(drop) - drop)
-    last_drop = _log_targets_drop(model, ahead)
-    log_back_step = ahead.log_hit + last_drop
-    start = tape.spread(ahead.log_start_u)
-    ratio = ahead.log_stage_ratio(back.stages) + start + before - log_back_step
-    return jnp.where(jnp.isneginf(ahead.log_hit), jnp.inf, ratio)
-
-
-def _log_targets_drop(model: Model, ahead: ForwardPrefixes) -> Array:
-    """log π̂(y_{t-1}) - log π̂(y) at each slot of forward walks."""
-    onto_target = eqx.tree_at(lambda tape: tape.new, ahead.tape, ahead.target)
-    return model.log_drop(onto_target)
+    begin, later = model.log_targets(ahead.start), model.log_targets(tape.new)
+    old = jnp.stack([tape.shifted(*row) for row in zip(begin, later, strict=True)])
+    old, new = model.of_stage(tape.stage, old), model.of_stage(tape.stage, later)
+    ends = ahead.endpoints.each(lambda states: model.log_targets(states).T)
+    end = model.of_stage(tape.stage, tape.spread(ends).T)
+    lost = jnp.isneginf(old) | jnp.isneginf(new)
+    rise = jnp.where(lost, 0, new - jnp.where(lost, 0, old))
+    sums = tape.running(jnp.stack([rise, jnp.where(jnp.isneginf(old), 1.0, 0.0)], axis=-1))
+    log_back_step = ahead.log_hit + old - end
+    start = tape.spread(model.log_u(ahead.start))
+    ratio = ahead.log_stage_ratio(back.stages) + start + sums[:, 0] - rise - log_back_step
+    only_ahead = jnp.isneginf(ahead.log_hit) | (sums[:, 1] > 0) | jnp.isneginf(end)
+    return jnp.where(only_ahead, jnp.inf, ratio)
 
 
 def _log_ratio_back(model: Model, back: BackwardPrefixes, ahead: ForwardPrefixes) -> Array:
@@ -155,9 +179,13 @@ def _combined(
     chain: Chain,
     model: Model,
     endpoints: Endpoints,
-    parts: list[tuple[AbstractPrefixes, Array]],
+    parts: Sequence[tuple[AbstractPrefixes, Array]],
+    spare: State,
 ) -> PathEstimate:
-    """Z and ∇ log Z from weighted prefixes; the path of no steps, y ~ u, is counted once a walk."""
+    """Z and ∇ log Z from weighted prefixes; the path of no steps, y ~ u, is counted once a walk.
+
+    `spare` is a state that the restart can draw.
+    """
     num_walks = endpoints.log_proposed.shape[0]
     fixed = frozen(model)
     log_direct = fixed.log_start + endpoints.each(fixed.log_u) - endpoints.log_proposed
@@ -165,9 +193,13 @@ def _combined(
     top = jnp.max(jnp.stack([jnp.max(log) for log in (log_direct, *log_parts)]))
     top = jnp.where(jnp.isfinite(top), top, 0)
     direct = jnp.exp(log_direct - top)
-    weighted = [(part, jnp.exp(log - top)) for (part, _), log in zip(parts, log_parts, strict=True)]
-    walks = WalkWeights.of(
-        direct, [(part.tape, weight) for part, weight in weighted], estimator.horizon
+    weighed = [
+        (part, Weighed.of(part.tape, jnp.exp(log - top), part.log_coefficient, estimator.horizon))
+        for (part, _), log in zip(parts, log_parts, strict=True)
+    ]
+    walks = WalkWeights(
+        sum((own.walks.early for _, own in weighed), direct),
+        sum((own.walks.late for _, own in weighed), jnp.zeros_like(direct)),
     )
     per_walk = walks.total
     scale, scales = walks.scale, walks.scales(estimator.normalise)
@@ -175,16 +207,16 @@ def _combined(
     possible = direct > 0
     # Any state that the restart can draw stands in where it has no mass, with weight zero.
     surrogate = model.log_start * jnp.sum(per_walk * scales)
-    log_u = _possible_states(fixed, endpoints, possible).each(model.log_u)
+    log_u = endpoints.instead(possible, spare).each(model.log_u)
     surrogate += jnp.sum(scales * direct * jnp.where(possible, log_u, 0))
     num_stages = model.matrix.shape[0]
     counts = jnp.zeros((num_stages, num_stages))
     transitions = jnp.array(0.0)
-    for part, weight in weighted:
-        price = _leave_one_out(part, weight) if estimator.baseline else jnp.zeros(num_walks)
-        surrogate += part.surrogate(model, weight * part.tape.spread(scales), price * scales)
+    for part, own in weighed:
+        price = _leave_one_out(own) if estimator.baseline else jnp.zeros(num_walks)
+        surrogate += part.surrogate(model, own.scaled(part.tape.spread(scales)), price * scales)
         # Expectations given the data, so weights that sum to one.
-        counts += part.stage_counts(weight * scale, num_stages)
+        counts += part.stage_counts(own, num_stages) * scale
         transitions += part.tape.alive.sum()
     total = per_walk.sum()
     log_likelihood = jnp.where(total > 0, jnp.log(total / num_walks) + top, -jnp.inf)
@@ -197,21 +229,8 @@ def _combined(
     )
 
 
-def _possible_states(fixed: Model, endpoints: Endpoints, possible: Array) -> Endpoints:
-    spare = frozen(fixed.restart.sample(jax.random.key(0), fixed.x))
-    states = jax.tree.map(
-        lambda leaf, spare: jnp.where(
-            possible.reshape(possible.shape + (1,) * (leaf.ndim - 1)), leaf, spare
-        ),
-        endpoints.states,
-        spare,
-    )
-    return eqx.tree_at(lambda endpoints: endpoints.states, endpoints, states)
-
-
-def _leave_one_out(part: AbstractPrefixes, weight: Array) -> Array:
+def _leave_one_out(own: Weighed) -> Array:
     """What the other walks' prefixes weigh, for each unit of their coefficients."""
-    earned = part.tape.walk_sum(weight)
-    paid = part.tape.walk_sum(jnp.exp(part.log_coefficient))
-    earned, paid = earned.sum() - earned, paid.sum() - paid
+    earned = own.walks.total
+    earned, paid = earned.sum() - earned, own.paid.sum() - own.paid
     return jnp.where(paid > 0, earned / jnp.where(paid > 0, paid, 1), 0)

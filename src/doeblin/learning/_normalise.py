@@ -10,8 +10,6 @@ from jaxtyping import Array, Float
 
 from .._custom_types import Scalar
 from .._errors import InputError
-from ._horizons import AbstractHorizon
-from ._tape import Tape
 
 Normalise = Literal["others", "all"]
 """Walk i gives an unbiased weight W_i and an unbiased gradient G_i of the likelihood.
@@ -30,22 +28,6 @@ class WalkWeights(eqx.Module):
 
     early: Float[Array, " walks"]
     late: Float[Array, " walks"]
-
-    @classmethod
-    def of(
-        cls, direct: Array, parts: list[tuple[Tape, Array]], horizon: AbstractHorizon
-    ) -> WalkWeights:
-        """Weights of the paths without steps, and of the prefixes at the slots of some tapes."""
-        early, late = direct, jnp.zeros_like(direct)
-        common = horizon.common_steps()
-        for tape, weight in parts:
-            if common is None:
-                early += tape.walk_sum(weight)
-            else:
-                is_late = tape.step > common
-                early += tape.walk_sum(jnp.where(is_late, 0, weight))
-                late += tape.walk_sum(jnp.where(is_late, weight, 0))
-        return cls(early, late)
 
     @property
     def total(self) -> Float[Array, " walks"]:

@@ -10,147 +10,51 @@ hold it (`Tape.to_go`).
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._custom_types import Input, RandomKey, Scalar, State
-from .._errors import InputError, UnsupportedError
-from ..chains import Chain
-from ..kernels import AbstractKernel, AbstractRestart
+from .._custom_types import Flag, RandomKey, Scalar, State
+from .._errors import InputError
 from ..kernels._sites import same_state
 from ._horizons import AbstractHorizon
-from ._stages import StageWalk, backward_walk, forward_walk, log_restart_mass, reordered, safe_log
-from ._tape import Tape, frozen, on_stage, walk
+from ._model import Endpoints, Model, Spares, instead
+from ._normalise import WalkWeights
+from ._stages import StageWalk, backward_walk, forward_walk
+from ._tape import Tape, frozen, walk
 
 
-class Model(eqx.Module):
-    """A chain given its input, with z* as the last stage."""
+class Weighed(eqx.Module):
+    """Weights of all prefixes of a tape, summed over those that hold each slot's step."""
 
-    matrix: Float[Array, "stages stages"]
-    kernels: tuple[AbstractKernel, ...]
-    restart: AbstractRestart
-    x: Input
-
-    @classmethod
-    def of(cls, chain: Chain, x: Input) -> Model:
-        matrix = reordered(chain.stage_matrix, chain.restart_stage)
-        kernels = tuple(kernel for kernel in chain.kernels if kernel is not None)
-        return cls(matrix, kernels, chain.restart, x)
-
-    @property
-    def log_start(self) -> Scalar:
-        return log_restart_mass(self.matrix)
-
-    def demand(self, capability: Any, estimator: str) -> None:
-        for kernel in self.kernels:
-            if not kernel.supports(capability):
-                raise UnsupportedError(
-                    f"the {estimator} estimator needs kernels with `{capability}`, and "
-                    f"{type(kernel).__name__} has none"
-                )
-
-    def log_u(self, states: State) -> Array:
-        return jax.vmap(lambda state: self.restart.log_prob(state, self.x))(states)
-
-    def log_stage(self, before: Array, after: Array) -> Array:
-        """log C[before, after]; only entries that are used get a gradient."""
-        if len(self.kernels) == 1:
-            # Without a gather: the one stage follows itself or z*.
-            first, later = safe_log(self.matrix[1, 0]), safe_log(self.matrix[0, 0])
-            return jnp.where(before == 1, first, later)
-        return safe_log(self.matrix[before, after])
-
-    def log_prob(self, stage: Array, new: State, old: State) -> Array:
-        """log A(new | old) at each slot, by the kernel of its stage."""
-
-        def one(stage: Array, new: State, old: State) -> Scalar:
-            return on_stage(self.kernels, stage, lambda kernel: kernel.log_prob(new, old, self.x))
-
-        return jax.vmap(one)(stage, new, old)
-
-    def log_move(self, tape: Tape, new: State) -> Array:
-        """The same from a tape's old states; right where the two states differ."""
-
-        def one(stage: Array, new: State, old: State) -> Scalar:
-            return on_stage(self.kernels, stage, lambda kernel: kernel.log_move(new, old, self.x))
-
-        return jax.vmap(one)(tape.stage, new, tape.old)
-
-    def log_stay(self, tape: Tape, endpoints: Endpoints) -> Array:
-        """log A(y | y) at each slot for its walk's y, computed once for each y and stage."""
-
-        def one(kernel: AbstractKernel, state: State) -> Scalar:
-            given = frozen((kernel, self.x))
-            log_stay = given[0].log_prob(state, state, given[1])
-            # If staying is impossible, the gradient is taken at a step that is not.
-            taken = frozen(given[0].sample(jax.random.key(0), state, given[1]))
-            possible = log_stay > -jnp.inf
-            new = jax.tree.map(lambda here, there: jnp.where(possible, here, there), state, taken)
-            return jnp.where(possible, kernel.log_prob(new, state, self.x), -jnp.inf)
-
-        found = jnp.zeros(tape.stage.shape)
-        for stage, kernel in enumerate(self.kernels):
-            own = endpoints.each(jax.vmap(lambda state, kernel=kernel: one(kernel, state)))
-            found = jnp.where(tape.stage == stage, tape.spread(own), found)
-        return found
-
-    def log_drop(self, tape: Tape) -> Array:
-        """log π̂(old) - log π̂(new) at each slot, with the target of the kernel of its stage."""
-
-        def one(stage: Array, old: State, new: State) -> Scalar:
-            return on_stage(
-                self.kernels,
-                stage,
-                lambda kernel: kernel.log_target(old, self.x) - kernel.log_target(new, self.x),
-            )
-
-        return jax.vmap(one)(tape.stage, tape.old, tape.new)
-
-    def scores(self, tape: Tape, *, reverse: bool) -> Array:
-        """Log-probability of the choices of each slot's step (or of the step back in time)."""
-        kernels = [kernel.reverse() for kernel in self.kernels] if reverse else self.kernels
-
-        def one(stage: Array, key: RandomKey, old: State) -> Scalar:
-            return on_stage(
-                kernels, stage, lambda kernel: kernel.sample_scored(key, old, self.x)[1]
-            )
-
-        return jax.vmap(one)(tape.stage, tape.keys, tape.old)
-
-
-class Endpoints(eqx.Module):
-    """The data as states, one for each walk: y itself, or draws of the latent state given y."""
-
-    states: State
-    log_proposed: Float[Array, " walks"]
-    alike: bool = eqx.field(static=True)
-
-    def each(self, function: Callable[[State], Array]) -> Float[Array, " walks"]:
-        """A function of stacked states, computed once if all walks have the same."""
-        if not self.alike:
-            return function(self.states)
-        one = jax.tree.map(lambda leaf: leaf[:1], self.states)
-        return jnp.broadcast_to(function(one)[0], self.log_proposed.shape)
+    weight: Array
+    to_go: Array
+    left: Array
+    """The same sum of coefficients, which do not look at the walk's states."""
+    walks: WalkWeights
+    paid: Float[Array, " walks"]
+    """Σ of each walk's coefficients."""
 
     @classmethod
-    def draw(
-        cls, key: RandomKey, y: Any, x: Input, proposal: AbstractRestart | None, num_walks: int
-    ) -> Endpoints:
-        if proposal is None:
-            states = jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (num_walks, *jnp.shape(leaf))), y
-            )
-            return cls(states, jnp.zeros(num_walks), alike=True)
-        fixed, given = frozen(proposal), frozen((x, y))
-        keys = jax.random.split(key, num_walks)
-        states = frozen(jax.vmap(lambda key: fixed.sample(key, given))(keys))
-        log_proposed = jax.vmap(lambda state: fixed.log_prob(state, given))(states)
-        return cls(states, log_proposed, alike=False)
+    def of(
+        cls, tape: Tape, weight: Array, log_coefficient: Array, horizon: AbstractHorizon
+    ) -> Weighed:
+        common = horizon.common_steps()
+        is_late = jnp.asarray(False if common is None else tape.step > common)
+        early, late = jnp.where(is_late, 0, weight), jnp.where(is_late, weight, 0)
+        columns = jnp.stack([early, late, jnp.exp(log_coefficient)], axis=-1)
+        sums = tape.to_go(columns)
+        early, late, paid = sums[: tape.num_walks].T
+        to_go = sums[:, 0] + sums[:, 1]
+        return cls(weight, to_go, sums[:, 2], WalkWeights(early, late), paid)
+
+    def scaled(self, scales: Array) -> Weighed:
+        """The weights multiplied with what belongs to their slot's walk."""
+        return eqx.tree_at(
+            lambda own: (own.weight, own.to_go), self, (self.weight * scales, self.to_go * scales)
+        )
 
 
 class AbstractPrefixes(eqx.Module):
@@ -163,7 +67,7 @@ class AbstractPrefixes(eqx.Module):
     stages: eqx.AbstractVar[StageWalk]
 
     @abc.abstractmethod
-    def surrogate(self, model: Model, weight: Array, price: Array) -> Scalar:
+    def surrogate(self, model: Model, own: Weighed, price: Array) -> Scalar:
         """Σ weight · log-probability of the prefix; its gradient is the weighted score.
 
         Scores whose mean is zero are multiplied with weights less a baseline: `price` of the walk
@@ -171,7 +75,7 @@ class AbstractPrefixes(eqx.Module):
         """
 
     @abc.abstractmethod
-    def stage_counts(self, weight: Array, num_stages: int) -> Array:
+    def stage_counts(self, own: Weighed, num_stages: int) -> Array:
         """Weighted sum of the prefixes' moves from stage to stage (z* last)."""
 
     def log_stage_ratio(self, other: StageWalk) -> Array:
@@ -180,11 +84,13 @@ class AbstractPrefixes(eqx.Module):
         The other walk begins at the prefix's last stage and takes its stages the other way round.
         """
         tape = self.tape
-        own = tape.running(self.stages.log_prob(tape.previous, tape.stage))
+        if other.num_stages == 1:
+            return jnp.zeros(tape.stage.shape)
+        own = self.stages.log_prob(tape.previous, tape.stage)
         first = tape.previous == other.num_stages
         back = jnp.where(first, 0, other.log_prob(tape.stage, jnp.where(first, 0, tape.previous)))
         begin = other.log_prob(jnp.full_like(tape.stage, other.num_stages), tape.stage)
-        return own - tape.running(back) - begin
+        return tape.running(own - back) - begin
 
 
 class ForwardPrefixes(AbstractPrefixes):
@@ -195,7 +101,6 @@ class ForwardPrefixes(AbstractPrefixes):
     log_weight: Array
     log_hit: Array
     start: State
-    log_start_u: Array
     target: State
     there: Array
     """Whether the walk stands on its data point already, before the slot's step."""
@@ -204,10 +109,13 @@ class ForwardPrefixes(AbstractPrefixes):
 
     @classmethod
     def walk(
-        cls, key: RandomKey, model: Model, horizon: AbstractHorizon, endpoints: Endpoints
+        cls,
+        start_key: RandomKey,
+        walk_key: RandomKey,
+        fixed: Model,
+        horizon: AbstractHorizon,
+        endpoints: Endpoints,
     ) -> ForwardPrefixes:
-        fixed = frozen(model)
-        start_key, walk_key = jax.random.split(key)
         num_walks = endpoints.log_proposed.shape[0]
         start, tape, stages, log_coefficient = forward_tape(
             start_key, walk_key, fixed, horizon, num_walks
@@ -223,19 +131,17 @@ class ForwardPrefixes(AbstractPrefixes):
             stages=stages,
             log_hit=log_hit,
             start=start,
-            log_start_u=fixed.log_u(start),
             target=target,
             there=there,
             endpoints=endpoints,
         )
 
-    def surrogate(self, model: Model, weight: Array, price: Array) -> Scalar:
-        tape = self.tape
-        to_go, left = tape.to_go(weight), _coefficients_left(self)
-        own = jnp.exp(self.log_coefficient)
+    def surrogate(self, model: Model, own: Weighed, price: Array) -> Scalar:
+        tape, weight, to_go = self.tape, own.weight, own.to_go
         # A prefix that ends at step s does not hold the step that the walk itself took there.
-        after = to_go - weight - tape.spread(price) * (left - own)
-        begin = tape.walk_sum(weight) - price * left[: tape.num_walks]
+        later = own.left - jnp.exp(self.log_coefficient)
+        after = to_go - weight - tape.spread(price) * later
+        begin = to_go[: tape.num_walks] - price * own.paid
         # Where a hit is impossible the weight is zero; the gradient is taken at the step taken.
         possible = weight > 0
         target = jax.tree.map(
@@ -243,9 +149,8 @@ class ForwardPrefixes(AbstractPrefixes):
             self.target,
             tape.new,
         )
-        log_hit = jnp.where(
-            self.there, model.log_stay(tape, self.endpoints), model.log_move(tape, target)
-        )
+        log_stay = model.log_stay(tape, self.endpoints, self._can_stay(frozen(model)))
+        log_hit = jnp.where(self.there, log_stay, model.log_move(tape, target))
         return (
             jnp.sum(begin * model.log_u(self.start))
             + jnp.sum(jnp.where(tape.alive, after, 0) * model.scores(tape, reverse=False))
@@ -253,43 +158,63 @@ class ForwardPrefixes(AbstractPrefixes):
             + jnp.sum(jnp.where(to_go > 0, to_go * model.log_stage(tape.previous, tape.stage), 0))
         )
 
-    def stage_counts(self, weight: Array, num_stages: int) -> Array:
-        tape = self.tape
-        return count_moves(tape.previous, tape.stage, tape.to_go(weight), num_stages)
+    def _can_stay(self, fixed: Model) -> Array:
+        """Whether the kernel of each stage can stay at each walk's data point."""
+
+        def one(state: State) -> Array:
+            stays = [kernel.log_prob(state, state, fixed.x) for kernel in fixed.kernels]
+            return jnp.stack(stays) > -jnp.inf
+
+        return self.endpoints.each(jax.vmap(one)).T
+
+    def stage_counts(self, own: Weighed, num_stages: int) -> Array:
+        return count_moves(self.tape.previous, self.tape.stage, own.to_go, num_stages)
 
 
 class BackwardPrefixes(AbstractPrefixes):
     """Walks from the data back in time; a prefix ends by having been drawn from the restart.
 
-    Π A(y_s | y_{s-1}) = Π π̂(y_s)/π̂(y_{s-1}) A*(y_{s-1} | y_s), so the weight needs no hit.
+    Π A(y_s | y_{s-1}) = Π π̂(y_s)/π̂(y_{s-1}) A*(y_{s-1} | y_s), so the weight needs no hit. A step
+    from a state of zero density has no reversal: paths with one weigh nothing here.
     """
 
     tape: Tape
     log_coefficient: Array
     log_weight: Array
     log_drop: Array
+    """log π̂(y_s) - log π̂(y_{s-1}) at each slot; -inf where either has no density."""
     log_u: Array
-    spare: State
+    start: State
+    possible: Array
+    """Whether the state after each slot, and before the first, has density, kernel by kernel."""
+    spares: Spares
     stages: StageWalk
 
     @classmethod
     def walk(
-        cls, key: RandomKey, model: Model, horizon: AbstractHorizon, endpoints: Endpoints
+        cls,
+        key: RandomKey,
+        fixed: Model,
+        horizon: AbstractHorizon,
+        endpoints: Endpoints,
+        spares: Spares,
     ) -> BackwardPrefixes:
-        fixed = frozen(model)
-        walk_key, spare_key = jax.random.split(key)
         stages = backward_walk(fixed.matrix)
         kernels = [kernel.reverse() for kernel in fixed.kernels]
-        tape = walk(walk_key, kernels, stages, horizon, endpoints.states, fixed.x)
-        tape = frozen(tape)
+        # From data without density under any target nothing can be walked back.
+        own = endpoints.each(lambda states: fixed.log_targets(states).T).T
+        start = endpoints.instead((own > -jnp.inf).any(axis=0), spares.inside(0)).states
+        tape = frozen(walk(key, kernels, stages, horizon, start, fixed.x))
+        targets = fixed.log_targets(tape.new)
+        log_drop = _log_drop(fixed, tape, own, targets)
         first = tape.previous == stages.num_stages
         log_moves = jnp.where(first, 0, fixed.log_stage(tape.stage, tape.previous))
-        log_mass = fixed.log_start + tape.running(log_moves) + _log_from_restart(fixed, tape)
-        log_coefficient = _log_coefficient(tape, stages, horizon, log_mass)
-        log_drop, log_u = fixed.log_drop(tape), fixed.log_u(tape.new)
-        log_weight = log_coefficient + tape.running(log_drop) + log_u
-        log_weight = log_weight - tape.spread(endpoints.log_proposed)
-        spare = frozen(fixed.restart.sample(spare_key, fixed.x))
+        log_proposed = stages.log_prob(tape.previous, tape.stage)
+        total = tape.running(jnp.stack([log_moves - log_proposed, log_drop], axis=-1))
+        log_mass = fixed.log_start + total[:, 0] + _log_from_restart(fixed, tape)
+        log_coefficient = _log_coefficient(tape, horizon, log_mass)
+        log_u = fixed.log_u(tape.new)
+        log_weight = log_coefficient + total[:, 1] + log_u - tape.spread(endpoints.log_proposed)
         return cls(
             tape=tape,
             log_coefficient=log_coefficient,
@@ -297,36 +222,46 @@ class BackwardPrefixes(AbstractPrefixes):
             stages=stages,
             log_drop=log_drop,
             log_u=log_u,
-            spare=spare,
+            start=endpoints.states,
+            possible=jnp.concatenate([own, targets], axis=1) > -jnp.inf,
+            spares=spares,
         )
 
-    def surrogate(self, model: Model, weight: Array, price: Array) -> Scalar:
-        tape = self.tape
-        to_go = tape.to_go(weight)
+    @property
+    def leaves_support(self) -> Flag:
+        """Whether states were seen that some kernel moves from without being able to return."""
+        several = self.possible.shape[0] > 1
+        return self.spares.some_outside | (several & ~self.possible.all())
+
+    def surrogate(self, model: Model, own: Weighed, price: Array) -> Scalar:
+        tape, weight, to_go = self.tape, own.weight, own.to_go
         first = tape.previous == self.stages.num_stages
         moves = jnp.where(first, 0, model.log_stage(tape.stage, tape.previous))
         # The steps back have scores of mean zero under the walk: here the baseline pays.
-        advantage = to_go - tape.spread(price) * _coefficients_left(self)
+        advantage = to_go - tape.spread(price) * own.left
         # Where the restart has no mass the weight is zero; any state with mass gives a gradient.
         possible = weight > 0
-        end = jax.tree.map(
-            lambda new, spare: jnp.where(_like(possible, new), new, spare), tape.new, self.spare
-        )
+        end = instead(possible, tape.new, self.spares.first)
         at_end = model.log_u(end) + _log_from_restart(model, tape)
+        visited = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), self.start, tape.new)
+        targets = model.log_targets(visited, self.spares, self.possible)
+        begin, later = targets[:, : tape.num_walks], targets[:, tape.num_walks :]
+        old = jnp.stack([tape.shifted(*row) for row in zip(begin, later, strict=True)])
+        drop = model.of_stage(tape.stage, old) - model.of_stage(tape.stage, later)
         return (
             jnp.sum(weight * jnp.where(possible, at_end, 0))
-            + jnp.sum(jnp.where(to_go > 0, to_go * (model.log_drop(tape) + moves), 0))
+            + jnp.sum(jnp.where(to_go > 0, to_go * (drop + moves), 0))
             + jnp.sum(jnp.where(tape.alive, advantage, 0) * model.scores(tape, reverse=True))
         )
 
-    def stage_counts(self, weight: Array, num_stages: int) -> Array:
+    def stage_counts(self, own: Weighed, num_stages: int) -> Array:
         tape = self.tape
         first = tape.previous == self.stages.num_stages
-        to_go = jnp.where(first, 0, tape.to_go(weight))
+        to_go = jnp.where(first, 0, own.to_go)
         # Where a walk starts there is no stage that the move could lead to, and no weight.
         moves = count_moves(tape.stage, jnp.where(first, 0, tape.previous), to_go, num_stages)
         restart = jnp.full_like(tape.stage, num_stages - 1)
-        return moves + count_moves(restart, tape.stage, weight, num_stages)
+        return moves + count_moves(restart, tape.stage, own.weight, num_stages)
 
 
 def forward_tape(
@@ -337,12 +272,13 @@ def forward_tape(
     num_walks: int,
 ) -> tuple[State, Tape, StageWalk, Array]:
     """Walks from the restart: where they start, their steps, and what their prefixes weigh."""
-    keys = jax.random.split(start_key, num_walks)
-    start = frozen(jax.vmap(lambda key: fixed.restart.sample(key, fixed.x))(keys))
+    start = fixed.starts(start_key, num_walks)
     stages = forward_walk(fixed.matrix)
     tape = frozen(walk(walk_key, fixed.kernels, stages, horizon, start, fixed.x))
-    log_mass = fixed.log_start + tape.running(fixed.log_stage(tape.previous, tape.stage))
-    return start, tape, stages, _log_coefficient(tape, stages, horizon, log_mass)
+    log_moves = fixed.log_stage(tape.previous, tape.stage)
+    log_proposed = stages.log_prob(tape.previous, tape.stage)
+    log_mass = fixed.log_start + tape.running(log_moves - log_proposed)
+    return start, tape, stages, _log_coefficient(tape, horizon, log_mass)
 
 
 def count_moves(before: Array, after: Array, weight: Array, num_stages: int) -> Array:
@@ -358,8 +294,12 @@ def checked_walks(num_walks: int) -> int:
     return int(num_walks)
 
 
-def _coefficients_left(prefixes: AbstractPrefixes) -> Array:
-    return prefixes.tape.to_go(jnp.exp(prefixes.log_coefficient))
+def _log_drop(model: Model, tape: Tape, begin: Array, targets: Array) -> Array:
+    """log π̂(old) - log π̂(new) by the kernel of each slot's stage; -inf without density."""
+    old = jnp.stack([tape.shifted(*row) for row in zip(begin, targets, strict=True)])
+    old, new = model.of_stage(tape.stage, old), model.of_stage(tape.stage, targets)
+    possible = (old > -jnp.inf) & (new > -jnp.inf)
+    return jnp.where(possible, old - jnp.where(possible, new, 0), -jnp.inf)
 
 
 def _log_from_restart(model: Model, tape: Tape) -> Array:
@@ -367,12 +307,10 @@ def _log_from_restart(model: Model, tape: Tape) -> Array:
     return model.log_stage(jnp.full_like(tape.stage, len(model.kernels)), tape.stage)
 
 
-def _log_coefficient(
-    tape: Tape, stages: StageWalk, horizon: AbstractHorizon, log_mass: Array
-) -> Array:
-    log_proposed = tape.running(stages.log_prob(tape.previous, tape.stage))
+def _log_coefficient(tape: Tape, horizon: AbstractHorizon, log_mass: Array) -> Array:
+    """From the log-mass of a prefix's stages, less that of their proposal."""
     log_survival = horizon.log_survival(tape.num_walks, jnp.asarray(tape.step))
-    return jnp.where(tape.alive, log_mass - log_proposed - log_survival, -jnp.inf)
+    return jnp.where(tape.alive, log_mass - log_survival, -jnp.inf)
 
 
 def _like(mask: Array, leaf: Array) -> Array:

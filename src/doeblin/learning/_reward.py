@@ -12,11 +12,13 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from .._custom_types import Count, Input, RandomKey, Scalar, State
+from .._random import quick
 from ..chains import Chain
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._horizons import AbstractHorizon
+from ._model import Model
 from ._normalise import Normalise, WalkWeights, checked_normalise
-from ._prefixes import Model, checked_walks, count_moves, forward_tape
+from ._prefixes import Weighed, checked_walks, count_moves, forward_tape
 from ._stages import others
 from ._tape import frozen
 
@@ -43,7 +45,7 @@ class Reward(AbstractEstimator):
         model = Model.of(chain, x)
         model.demand("sample_scored", "reward")
         fixed = frozen(model)
-        start_key, walk_key = jax.random.split(key)
+        start_key, walk_key = jax.random.split(quick(key))
         start, tape, _, log_coefficient = forward_tape(
             start_key, walk_key, fixed, self.horizon, self.num_walks
         )
@@ -53,16 +55,16 @@ class Reward(AbstractEstimator):
         top = jnp.maximum(jnp.max(log_first), jnp.max(log_later))
         top = jnp.where(jnp.isfinite(top), top, 0)
         first, later = jnp.exp(log_first - top), jnp.exp(log_later - top)
-        walks = WalkWeights.of(first, [(tape, later)], self.horizon)
+        own = Weighed.of(tape, later, log_coefficient, self.horizon)
+        walks = WalkWeights(first + own.walks.early, own.walks.late)
         per_walk, scales = walks.total, walks.scales(self.normalise)
 
-        to_go = tape.to_go(later) * tape.spread(scales)
-        left = tape.to_go(jnp.exp(log_coefficient))
-        paid = jnp.exp(fixed.log_start) + left[: self.num_walks]
+        to_go = own.to_go * tape.spread(scales)
+        paid = jnp.exp(fixed.log_start) + own.paid
         price = jnp.zeros(self.num_walks)
         if self.baseline and self.num_walks > 1:
             price = scales * (per_walk.sum() - per_walk) / (paid.sum() - paid)
-        advantage = jnp.where(tape.alive, to_go - tape.spread(price) * left, 0)
+        advantage = jnp.where(tape.alive, to_go - tape.spread(price) * own.left, 0)
         log_stage = model.log_stage(tape.previous, tape.stage)
         surrogate = (
             model.log_start * jnp.sum(per_walk * scales)
@@ -73,7 +75,7 @@ class Reward(AbstractEstimator):
         total = per_walk.sum()
         value = jnp.where(total > 0, jnp.log(total / self.num_walks) + top, -jnp.inf)
         order = np.argsort(others(chain.stage_matrix, chain.restart_stage))
-        seen = tape.to_go(later * walks.scale)
+        seen = own.to_go * walks.scale
         counts = count_moves(tape.previous, tape.stage, seen, model.matrix.shape[0])
         return PathEstimate(
             with_gradient_of(value, surrogate),

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._custom_types import Input, RandomKey, State
+from .._random import quick
 from ..chains import Chain
 from ._horizons import AbstractHorizon
-from ._prefixes import Model, forward_tape
+from ._model import Model
+from ._prefixes import forward_tape
 from ._tape import frozen
 
 
@@ -21,7 +23,7 @@ def weighted_states(
     All states of all walks are used, so expectations cost less than from exact draws.
     """
     model = frozen(Model.of(chain, x))
-    start_key, walk_key = jax.random.split(key)
+    start_key, walk_key = jax.random.split(quick(key))
     start, tape, _, log_coefficient = forward_tape(start_key, walk_key, model, horizon, num_walks)
     states = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), start, tape.new)
     first = jnp.broadcast_to(model.log_start, num_walks)

@@ -46,33 +46,41 @@ class Tape(eqx.Module):
         return slot_steps(self.segments)
 
     def running(self, values: Array) -> Array:
-        """At each slot, the sum over the walk's slots up to it."""
-        parts, total = [], jnp.zeros(self.num_walks, values.dtype)
+        """At each slot, the sum over the walk's slots up to it.
+
+        Several values a slot, in a second axis, are summed at the price of one in compile time.
+        """
+        parts, total = [], jnp.zeros((self.num_walks, *values.shape[1:]), values.dtype)
         for rows in self._split(values):
             rows = jnp.cumsum(rows, axis=0) + total[: rows.shape[1]]
             total = rows[-1]
-            parts.append(rows.ravel())
+            parts.append(rows.reshape(-1, *values.shape[1:]))
         return jnp.concatenate(parts)
 
     def to_go(self, values: Array) -> Array:
-        """At each slot, the sum over the walk's slots from it on."""
-        parts, total = [], jnp.zeros(0, values.dtype)
+        """At each slot, the sum over the walk's slots from it on (of several values likewise)."""
+        parts, total = [], jnp.zeros((0, *values.shape[1:]), values.dtype)
         for rows in reversed(self._split(values)):
-            later = jnp.pad(total, (0, rows.shape[1] - total.shape[0]))
+            missing = rows.shape[1] - total.shape[0]
+            later = jnp.pad(total, [(0, missing)] + [(0, 0)] * (values.ndim - 1))
             rows = jnp.cumsum(rows[::-1], axis=0)[::-1] + later
             total = rows[0]
-            parts.append(rows.ravel())
+            parts.append(rows.reshape(-1, *values.shape[1:]))
         return jnp.concatenate(parts[::-1])
 
-    def walk_sum(self, values: Array) -> Array:
-        """The sum over each walk's slots."""
-        return self.to_go(values)[: self.num_walks]
+    def shifted(self, first: Array, values: Array) -> Array:
+        """At each slot, the value of the walk's slot before; `first` of the walk at its first."""
+        parts = []
+        for rows in self._split(values):
+            parts.append(jnp.concatenate([first[None, : rows.shape[1]], rows[:-1]]).ravel())
+            first = rows[-1]
+        return jnp.concatenate(parts)
 
     def _split(self, values: Array) -> list[Array]:
         ends = np.cumsum([lanes * steps for lanes, steps in self.segments])[:-1]
         parts = jnp.split(values, ends)
         return [
-            part.reshape(steps, lanes)
+            part.reshape(steps, lanes, *values.shape[1:])
             for part, (lanes, steps) in zip(parts, self.segments, strict=True)
         ]
 
@@ -90,14 +98,15 @@ def walk(
     T and the stages never look at the states, so every prefix of every walk can be used.
     """
     num_walks = jax.tree.leaves(start)[0].shape[0]
-    length_key, state_key, stage_key = jax.random.split(key, 3)
-    lengths = horizon.lengths(length_key, num_walks)
     segments = horizon.segments(num_walks)
     sizes = [lanes * steps for lanes, steps in segments]
-    state_keys = jax.random.split(state_key, sum(sizes))
     # With a single stage there is nothing to draw.
     several = stages.num_stages > 1
-    stage_keys = jax.random.split(stage_key, sum(sizes)) if several else None
+    # All keys by one split: each costs its share of compile time.
+    keys = jax.random.split(key, 1 + sum(sizes) * (1 + several))
+    lengths = horizon.lengths(keys[0], num_walks)
+    state_keys = keys[1 : 1 + sum(sizes)]
+    stage_keys = keys[1 + sum(sizes) :] if several else None
     move = jax.vmap(lambda key, state, stage: on_stage(kernels, stage, _sample(key, state, x)))
 
     def step(carry: tuple[State, Array], keys: tuple[Array, Any]) -> tuple[Any, Any]:
