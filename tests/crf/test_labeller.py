@@ -17,6 +17,10 @@ from doeblin.crf import SequenceGibbs, SequenceLabeller
 from doeblin.crf._labeller import given
 from doeblin.learning import FixedHorizon, Reversal
 
+COMPILED: list[str] = []
+jax.monitoring.register_event_duration_secs_listener(
+    lambda name, seconds, **_: COMPILED.append(name) if "backend_compile" in name else None
+)
 PLACES, LABELS = 4, 2
 ALL = np.array(list(itertools.product(range(LABELS), repeat=PLACES)))
 
@@ -90,7 +94,6 @@ def exact_law(labeller: SequenceLabeller, observed: np.ndarray) -> np.ndarray:
 def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
     """Marginals and the most probable labelling, against enumeration, of the Gibbs chain."""
     fitted = copy.copy(fitted).set_params(kernel="gibbs")
-    fitted._decoders = {}
     observed = [one for one in sequences(60, 7)[0] if len(one) == PLACES][:20]
     joint = fitted.predict(observed, decode="joint")
     # Each of the 64 walks gives its states their share of the law: an independent sample.
@@ -148,6 +151,25 @@ def test_sequence_gibbs_moves_as_it_says():
     counts = np.bincount(np.asarray(new @ powers) // 2, minlength=8) / 4000
     error = np.sqrt(moves[5] * (1 - moves[5]) / 4000)
     assert np.all(np.abs(counts - moves[5]) <= 5 * error + 1e-9)
+
+
+def test_a_second_labeller_compiles_nothing(fitted: SequenceLabeller):
+    fitted.predict(sequences(20, 3)[0])
+    COMPILED.clear()
+    again = SequenceLabeller(**fitted.get_params()).fit(*sequences(256, 0))
+    assert again.predict(sequences(20, 3)[0]) == fitted.predict(sequences(20, 3)[0])
+    assert COMPILED == []
+
+
+def test_numbers_that_are_not_finite_are_refused_by_name(fitted: SequenceLabeller):
+    X, y = sequences(3, 0)
+    X[1][2, 0] = np.inf
+    for attempt in (SequenceLabeller().fit, fitted.score, lambda X, y: fitted.predict(X)):
+        with pytest.raises(InputError, match="sequence 1 has feature 0 = inf at place 2"):
+            attempt(X, y)
+    named = [[{"size": 1.0}, {"size": float("nan")}]]
+    with pytest.raises(InputError, match="sequence 0 has feature 'size' = nan at place 1"):
+        SequenceLabeller().fit(named, [["a", "b"]])
 
 
 def test_feature_dictionaries_and_names():

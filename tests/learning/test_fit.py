@@ -207,7 +207,8 @@ def test_a_checkpoint_of_another_run_is_refused_and_left_alone(trained: Path):
     attempts = [
         (start(), data(16, 1), {}, "written with data"),
         (start(), data(16, 0), {"seed": 5}, "written with seed = 0, not 5"),
-        (smaller, data(16, 0), {}, r"float32\[5\] in it, but float32\[4\]"),
+        (smaller, data(16, 0), {}, r"float(32|64)\[5\] in it, but float(32|64)\[4\]"),
+        ({**start(), "u": start()["u"].astype(jnp.float16)}, data(16, 0), {}, "but float16"),
         (more, data(16, 0), {}, "lacks .*extra"),
         (start(), data(16, 0), {"optimiser": optax.adam(0.1)}, "optimiser"),
     ]

@@ -34,8 +34,11 @@ class Encoder:
                         self.names.setdefault(name, len(self.names))
             self.num_features = len(self.names)
 
-    def encode(self, sequence: Any) -> Observed:
-        """One sequence; its length is that of its arrays until it is padded."""
+    def encode(self, sequence: Any, index: int = 0) -> Observed:
+        """One sequence; its length is that of its arrays until it is padded.
+
+        `index` is its place among others, for messages.
+        """
         if self.dense:
             features = np.asarray(sequence, dtype=np.float32)
             if features.ndim != 2 or features.shape[1] != self.num_features:
@@ -43,6 +46,10 @@ class Encoder:
                     f"a sequence has features of shape {features.shape}, but training had "
                     f"{self.num_features} features at each place"
                 )
+            bad = np.argwhere(~np.isfinite(features))
+            if len(bad):
+                place, feature = bad[0]
+                raise _not_finite(index, place, f"feature {feature}", features[place, feature])
             return Observed(features, np.array(len(features)))  # pyright: ignore
         known = [
             [
@@ -58,6 +65,9 @@ class Encoder:
         for t, place in enumerate(known):
             for e, (number, value) in enumerate(place):
                 numbers[t, e], values[t, e] = number, value
+                if not np.isfinite(values[t, e]):
+                    name = next(name for name, known in self.names.items() if known == number)
+                    raise _not_finite(index, t, f"feature {name!r}", value)
         return Observed(SparseFeatures(numbers, values), np.array(len(known)))  # pyright: ignore
 
     def encode_labels(self, labels: Sequence[Any]) -> np.ndarray:
@@ -92,6 +102,13 @@ def check_aligned(sequences: Sequence[Any], labels: Sequence[Sequence[Any]]) -> 
                 f"sequence {i} has {len(sequence)} places and {len(own)} labels; each place needs "
                 "one, and empty sequences have to be left out"
             )
+
+
+def _not_finite(sequence: int, place: int, feature: str, value: float) -> InputError:
+    return InputError(
+        f"sequence {sequence} has {feature} = {value} at place {place}; features must be finite "
+        "numbers: leave a missing one out (or use 0), and scale large ones down"
+    )
 
 
 def _grown(leaf: Any, length: int, width: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import equinox as eqx
@@ -16,6 +16,7 @@ from jaxtyping import Array
 from .._custom_types import RandomKey
 from .._errors import InputError
 from ..chains import Chain, doeblin
+from ..chains._plain import plain_errors
 from ..kernels import BlockKernel, mixture
 from ..learning import (
     AbstractEstimator,
@@ -112,8 +113,8 @@ class SequenceLabeller:
         self.encoder_ = Encoder(X, y)
         self.classes_ = self.encoder_.classes
         examples = [
-            (self.encoder_.encode(sequence), self.encoder_.encode_labels(labels))
-            for sequence, labels in zip(X, y, strict=True)
+            (self.encoder_.encode(sequence, i), self.encoder_.encode_labels(labels))
+            for i, (sequence, labels) in enumerate(zip(X, y, strict=True))
         ]
         self._entries = max(_entries(observed) for observed, _ in examples)
         data = self._dataset(examples)
@@ -126,8 +127,6 @@ class SequenceLabeller:
         # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
         self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
         self.fit_: Fit | None = None
-        # Compiled at first use: one for each way to decode.
-        self._decoders: dict[Any, Any] = {}
         if self.extra is not None:
             self.fit_ = self._train_chain(data)
             self.parameters_ = self.fit_.parameters
@@ -159,31 +158,22 @@ class SequenceLabeller:
 
     def chain(self, parameters: Parameters | None = None) -> Chain:
         """The chain over label vectors; its input is that of `given`."""
-        restart = LinearChainCRF(_base)
-        density = (parameters or self.parameters_).density
-        gibbs = SequenceGibbs(density, len(self.classes_), _length)
-        block = BlockKernel(
-            restart, density, num_proposals=self.num_proposals, choose_block=RandomFraction()
-        )
-        kernels = {"gibbs": [gibbs], "block": [block], "both": [gibbs, block]}[self.kernel]
-        return doeblin(kernels[0] if len(kernels) == 1 else mixture(kernels), restart, self.epsilon)
+        return self._design.chain(parameters or self.parameters_)
+
+    @property
+    def _design(self) -> _Design:
+        return _Design(self.kernel, self.epsilon, self.num_proposals, len(self.classes_))
 
     def _train_chain(self, data: Dataset) -> Fit:
         estimator = self.estimator or Reversal(FixedHorizon(self.epsilon), num_walks=self.num_walks)
-
-        def objective(key: RandomKey, parameters: Parameters, example: Any) -> PathEstimate:
-            observed, labels = example
-            x = given(parameters, observed)
-            return estimator(key, self.chain(parameters), labels, x)
-
         return fit(
-            objective,
+            _Objective(estimator, self._design),
             self.parameters_,
             data,
             optimiser=optax.adagrad(self.learning_rate),
             batch_size=self.batch_size,
             epochs=self.epochs,
-            penalty=lambda parameters: self.l2 / 2 * _squared_norm(parameters),
+            penalty=_Penalty(self.l2),
             progress=self.progress,
             seed=self.seed,
         )
@@ -201,10 +191,7 @@ class SequenceLabeller:
             raise InputError("this labeller has not been fitted; call fit(X, y) first")
         if not len(X):
             return []
-        if decoder not in self._decoders:
-            self._decoders[decoder] = self._compiled(decoder)
-        some = self._decoders[decoder]
-        encoded = [self.encoder_.encode(sequence) for sequence in X]
+        encoded = [self.encoder_.encode(sequence, i) for i, sequence in enumerate(X)]
         self._entries = max(self._entries, *(_entries(observed) for observed in encoded))
         # The place in X goes with each example, in the labels' stead, to undo the bucketing.
         examples = [(observed, np.full(1, i)) for i, observed in enumerate(encoded)]
@@ -215,30 +202,82 @@ class SequenceLabeller:
         for number, batch in enumerate(data.all_batches(batch_size)):
             observed, places = batch.examples
             keys = jax.random.split(jax.random.fold_in(key, number), batch_size)
-            results = np.asarray(some(self.parameters_, keys, observed))
+            given_now = (self.parameters_, keys, observed)
+            with plain_errors():
+                results, finite = _decoded(
+                    decoder, self._design, self.extra is None, self.predict_walks, *given_now
+                )
+                results, finite = np.asarray(results), np.asarray(finite)
             for i, weight in enumerate(batch.weights):
+                if weight > 0 and not finite[i]:
+                    raise InputError(
+                        f"the density of sequence {places[i, 0]} is NaN or infinite: look for "
+                        "divisions by zero and logarithms of zero in `extra`"
+                    )
                 if weight > 0:
                     found[places[i, 0]] = results[i][: int(observed.length[i])]
         return found
 
-    def _compiled(self, decoder: Any) -> Callable[[Parameters, Array, Observed], Array]:
-        horizon, is_crf = FixedHorizon(self.epsilon), self.extra is None
-        num_walks, num_labels = self.predict_walks, len(self.classes_)
 
-        @jax.jit
-        def some(parameters: Parameters, keys: Array, observed: Observed) -> Array:
-            chain = self.chain(parameters)
+class _Design(eqx.Module):
+    """What the chain is made of, besides parameters; the compiler compares designs by value."""
 
-            def one(key: RandomKey, observed: Observed) -> Array:
-                x = given(parameters, observed)
-                if is_crf:
-                    return decoder.exact(chain.restart, x)
-                states, weights = weighted_states(key, chain, horizon, num_walks, x)
-                return decoder.sampled(states, weights, num_labels)
+    kernel: Kernel = eqx.field(static=True)
+    epsilon: float = eqx.field(static=True)
+    num_proposals: int = eqx.field(static=True)
+    num_labels: int = eqx.field(static=True)
 
-            return jax.vmap(one)(keys, observed)
+    def chain(self, parameters: Parameters) -> Chain:
+        restart = LinearChainCRF(_base)
+        density = parameters.density
+        gibbs = SequenceGibbs(density, self.num_labels, _length)
+        block = BlockKernel(
+            restart, density, num_proposals=self.num_proposals, choose_block=RandomFraction()
+        )
+        kernels = {"gibbs": [gibbs], "block": [block], "both": [gibbs, block]}[self.kernel]
+        return doeblin(kernels[0] if len(kernels) == 1 else mixture(kernels), restart, self.epsilon)
 
-        return some
+
+class _Objective(eqx.Module):
+    estimator: AbstractEstimator
+    design: _Design
+
+    def __call__(self, key: RandomKey, parameters: Parameters, example: Any) -> PathEstimate:
+        observed, labels = example
+        x = given(parameters, observed)
+        return self.estimator(key, self.design.chain(parameters), labels, x)
+
+
+class _Penalty(eqx.Module):
+    l2: float = eqx.field(static=True)
+
+    def __call__(self, parameters: Parameters) -> Array:
+        return self.l2 / 2 * _squared_norm(parameters)
+
+
+@eqx.filter_jit
+def _decoded(
+    decoder: _Decoder,
+    design: _Design,
+    is_crf: bool,
+    num_walks: int,
+    parameters: Parameters,
+    keys: Array,
+    observed: Observed,
+) -> tuple[Array, Array]:
+    """What the decoder says of each sequence, and whether all densities were finite."""
+    chain, horizon = design.chain(parameters), FixedHorizon(design.epsilon)
+
+    def one(key: RandomKey, observed: Observed) -> tuple[Array, Array]:
+        x = given(parameters, observed)
+        if is_crf:
+            return decoder.exact(chain.restart, x), jnp.isfinite(chain.restart.log_partition(x))
+        states, weights = weighted_states(key, chain, horizon, num_walks, x)
+        densities = jax.vmap(lambda labels: parameters.density(labels, x))(states)
+        possible = ~(jnp.isnan(densities) | jnp.isposinf(densities)).any()
+        return decoder.sampled(states, weights, design.num_labels), possible
+
+    return jax.vmap(one)(keys, observed)
 
 
 def given(parameters: Parameters, observed: Observed) -> Given:
@@ -251,27 +290,30 @@ def train_crf(
 ) -> LinearPotentials:
     """Maximum likelihood (less l2/2·‖θ‖²) of a linear-chain CRF, by L-BFGS on all data at once."""
     corpus = Corpus(data.buckets, *potentials.weights.shape)
-    solver = optax.lbfgs()
+    return _climbed(potentials, corpus, l2, steps)
 
-    @eqx.filter_jit
-    def climb(point: Any, corpus: Corpus) -> LinearPotentials:
-        def loss(potentials: LinearPotentials) -> Array:
-            total = corpus.log_likelihood(potentials)
-            return l2 / 2 * _squared_norm(potentials) - total / len(corpus)
 
-        value_and_grad = optax.value_and_grad_from_state(loss)
+_LBFGS = optax.lbfgs()
 
-        def step(carry: Any, _: None) -> tuple[Any, None]:
-            point, state = carry
-            value, slope = value_and_grad(point, state=state)
-            updates, state = solver.update(
-                slope, state, point, value=value, grad=slope, value_fn=loss
-            )
-            return (optax.apply_updates(point, updates), state), None
 
-        return jax.lax.scan(step, (point, solver.init(point)), None, length=steps)[0][0]
+@eqx.filter_jit
+def _climbed(
+    potentials: LinearPotentials, corpus: Corpus, l2: float, steps: int
+) -> LinearPotentials:
+    def loss(potentials: LinearPotentials) -> Array:
+        total = corpus.log_likelihood(potentials)
+        return l2 / 2 * _squared_norm(potentials) - total / len(corpus)
 
-    return climb(potentials, corpus)
+    value_and_grad = optax.value_and_grad_from_state(loss)
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        point, state = carry
+        value, slope = value_and_grad(point, state=state)
+        updates, state = _LBFGS.update(slope, state, point, value=value, grad=slope, value_fn=loss)
+        return (optax.apply_updates(point, updates), state), None
+
+    start = (potentials, _LBFGS.init(potentials))
+    return jax.lax.scan(step, start, None, length=steps)[0][0]
 
 
 class _Decoder(eqx.Module):

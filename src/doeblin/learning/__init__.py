@@ -6,7 +6,16 @@ with needs("learning"):
     from ._contrastive import ApproximateGibbs, Contrastive, PersistentContrastive
     from ._data import Dataset
     from ._estimate import AbstractEstimator, PathEstimate, RestartLikelihood
-    from ._fit import Fit, LogLikelihood, Objective, fit, likelihood, log_likelihood
+    from ._fit import (
+        CollapseWarning,
+        Fit,
+        Likelihood,
+        LogLikelihood,
+        Objective,
+        fit,
+        likelihood,
+        log_likelihood,
+    )
     from ._horizons import AbstractHorizon, FixedHorizon, Geometric
     from ._initialise import extend_with_zeros
     from ._likelihood import Bidirectional, Forward, Reversal
@@ -20,12 +29,14 @@ __all__ = [
     "AbstractHorizon",
     "ApproximateGibbs",
     "Bidirectional",
+    "CollapseWarning",
     "Contrastive",
     "Dataset",
     "Fit",
     "FixedHorizon",
     "Forward",
     "Geometric",
+    "Likelihood",
     "LogLikelihood",
     "LogReward",
     "Normalise",

@@ -45,15 +45,20 @@ class Dataset:
         if num_buckets < 1:
             raise InputError(f"num_buckets = {num_buckets} must be at least 1")
         groups: dict[Any, list[Any]] = {}
+        numbers: dict[Any, list[int]] = {}
         if length is None or pad is None:
             groups[0] = list(examples)
+            numbers[0] = list(range(len(examples)))
         else:
             lengths = np.array([length(example) for example in examples])
             sizes = bucket_sizes(lengths, num_buckets)
-            for example, size in zip(examples, sizes, strict=True):
+            for number, (example, size) in enumerate(zip(examples, sizes, strict=True)):
                 groups.setdefault(int(size), []).append(pad(example, int(size)))
+                numbers.setdefault(int(size), []).append(number)
         self.buckets = [_stacked(groups[size]) for size in sorted(groups)]
         self.sizes = [len(groups[size]) for size in sorted(groups)]
+        # Where each example of each bucket stands in what was given, to name it by.
+        self.numbers = [np.array(numbers[size]) for size in sorted(groups)]
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -79,6 +84,18 @@ class Dataset:
     def all_batches(self, batch_size: int) -> Iterator[Batch]:
         for place in self.batches(batch_size):
             yield self.get(place, batch_size)
+
+    def check_numbers(self) -> None:
+        """Refuse NaN; infinite numbers may be meant (a score of -inf rules something out)."""
+        for bucket, numbers in zip(self.buckets, self.numbers, strict=True):
+            for path, leaf in jax.tree_util.tree_leaves_with_path(bucket):
+                if not np.issubdtype(leaf.dtype, np.inexact) or not np.isnan(leaf).any():
+                    continue
+                where = np.argwhere(np.isnan(leaf))[0]
+                raise InputError(
+                    f"example {numbers[where[0]]} has NaN at {jax.tree_util.keystr(path) or 'it'}"
+                    f"{where[1:].tolist() or ''}; fill it in, or leave the example out"
+                )
 
     def fingerprint(self) -> str:
         """A digest of all data, to recognise them by."""

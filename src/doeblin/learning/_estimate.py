@@ -42,7 +42,8 @@ class PathEstimate(eqx.Module):
         relative = self._relative_weights
         num_walks = relative.shape[0]
         spread = jnp.sqrt(jnp.sum((relative - 1) ** 2) / max(num_walks - 1, 1))
-        return spread / jnp.sqrt(num_walks)
+        # If no walk weighs anything, nothing is known.
+        return jnp.where(relative.sum() == 0, jnp.inf, spread / jnp.sqrt(num_walks))
 
     @property
     def effective_walks(self) -> Scalar:
@@ -57,8 +58,9 @@ class PathEstimate(eqx.Module):
 
     @property
     def _relative_weights(self) -> Float[Array, " walks"]:
-        """Weights divided by their mean."""
-        return jnp.exp(jax.nn.log_softmax(self.log_walk_weights)) * len(self.log_walk_weights)
+        """Weights divided by their mean; zero if all are."""
+        relative = jnp.exp(jax.nn.log_softmax(self.log_walk_weights)) * len(self.log_walk_weights)
+        return jnp.where(jnp.isneginf(self.log_walk_weights).all(), 0, relative)
 
 
 class AbstractEstimator(eqx.Module):

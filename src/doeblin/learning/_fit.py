@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,27 +21,40 @@ from .._errors import InputError
 from ..chains import Chain
 from . import _checkpoint as checkpoints
 from ._contrastive import PersistentContrastive
-from ._data import Batch, Dataset
+from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
+from ._step import Solver, evaluate, refuse_gradient, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]
 """objective(key, parameters, example): an estimate to maximise, for one example."""
 
 
+class CollapseWarning(UserWarning):
+    """Nearly all of the weight lies on one walk of each estimate: gradients are mostly noise."""
+
+
 def likelihood(
-    estimator: AbstractEstimator, build: Callable[[Any], Chain] = lambda chain: chain
+    estimator: AbstractEstimator, build: Callable[[Any], Chain] | None = None
 ) -> Objective:
     """The objective of examples (x, y): the estimator's log-likelihood of y given x.
 
-    `build(parameters)` makes the chain. By default the parameters *are* the chain.
+    `build(parameters)` makes the chain. By default the parameters *are* the chain. Define `build`
+    once, not anew for each call of `fit`: what is the same function is compiled once.
     """
+    return Likelihood(estimator, build)
 
-    def objective(key: RandomKey, parameters: Any, example: Any) -> PathEstimate:
+
+class Likelihood(eqx.Module):
+    """The objective that [`likelihood`][doeblin.learning.likelihood] gives."""
+
+    estimator: AbstractEstimator
+    build: Callable[[Any], Chain] | None = eqx.field(static=True)
+
+    def __call__(self, key: RandomKey, parameters: Any, example: Any) -> PathEstimate:
         x, y = example
-        return estimator(key, build(parameters), y, x)
-
-    return objective
+        chain = parameters if self.build is None else self.build(parameters)
+        return self.estimator(key, chain, y, x)
 
 
 @dataclass(frozen=True)
@@ -103,17 +117,23 @@ def fit(
     epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit.
     `metrics` names a file for one JSON line an epoch. `progress` shows a bar on stderr, by default
     if that is a terminal. The same seed gives the same result.
+
+    Warns once, with a [`CollapseWarning`][doeblin.learning.CollapseWarning], if almost all weight
+    comes to lie on one walk of each estimate. A step whose gradient is not finite is refused, and
+    the example named. A second call with the same shapes and the same functions compiles nothing.
     """
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     if validation is not None and not isinstance(validation, Dataset):
         validation = Dataset(validation)
     _check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
-    solver = optimiser or optax.adagrad(0.1)
+    solver = Solver(optimiser or optax.adagrad(0.1))
     batch_size = min(batch_size, max(data.sizes))
     learned, fixed = eqx.partition(parameters, trainable)
     # Parameters given as numpy arrays, or scalars of weak types, would be compiled for twice.
     learned = jax.tree.map(lambda leaf: jnp.array(leaf, dtype=jnp.result_type(leaf)), learned)
-    state = solver.init(learned)
+    _check_parameters(learned)
+    data.check_numbers()
+    state = solver.functions.init(learned)
     best = learned
     memory: list[Any] = []
     if isinstance(objective, PersistentContrastive):
@@ -134,8 +154,7 @@ def fit(
             trees = _trees(learned, best, state, key, memory)
             checkpoints.save(path, trees, {**facts, "run": vars(run)})
 
-    step = _make_step(objective, solver, fixed, penalty)
-    evaluate = None if validation is None else _make_evaluate(objective, fixed)
+    warned = False
     log = Metrics(run.history, None if metrics is None else Path(metrics))
     with Progress(epochs, len(data.batches(batch_size)), progress) as bar:
         while run.epoch < epochs and not run.finished:
@@ -145,9 +164,15 @@ def fit(
                 bucket, indices = places[run.position]
                 batch = data.get((bucket, indices), batch_size)
                 kept = _recalled(memory, bucket, indices, batch_size)
-                learned, state, sums, kept = step(
-                    learned, state, jax.random.fold_in(key, run.steps), batch, kept
+                step_key, before = jax.random.fold_in(key, run.steps), learned
+                learned, state, sums, kept = train_step(
+                    objective, solver, learned, fixed, state, penalty, step_key, batch, kept
                 )
+                if sums.pop("bad"):
+                    numbers = data.numbers[bucket][indices]
+                    raise refuse_gradient(
+                        objective, before, fixed, step_key, batch, numbers, bool(memory)
+                    )
                 _remember(memory, bucket, indices, kept)
                 run.steps += 1
                 run.position += 1
@@ -162,9 +187,15 @@ def fit(
                     f"training diverged in epoch {run.epoch}: parameters are no longer finite; "
                     "try a smaller learning rate or more walks"
                 )
-            if validation is not None and evaluate is not None:
+            warned = warned or _warn_of_collapse(run)
+            if validation is not None:
                 held_out = evaluate(
-                    learned, validation, batch_size, jax.random.fold_in(key, 1 << 30)
+                    objective,
+                    learned,
+                    fixed,
+                    validation,
+                    batch_size,
+                    jax.random.fold_in(key, 1 << 30),
                 )
                 row |= held_out
                 if held_out["validation"] > run.best:
@@ -201,48 +232,9 @@ def log_likelihood(
     """The mean log-likelihood of the examples: progress measured in the objective itself."""
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
-    found = _make_evaluate(objective, fixed)(learned, data, batch_size, jax.random.key(seed))
+    batch_size = min(batch_size, max(data.sizes))
+    found = evaluate(objective, learned, fixed, data, batch_size, jax.random.key(seed))
     return LogLikelihood(found["validation"], found["validation_error"])
-
-
-def _make_step(
-    objective: Any, solver: Any, fixed: Any, penalty: Callable[[Any], Any] | None
-) -> Callable[..., Any]:
-    def loss(learned: Any, key: RandomKey, examples: Any, weights: Any, kept: Any) -> Any:
-        parameters = eqx.combine(learned, fixed)
-        keys = jax.random.split(key, weights.shape[0])
-
-        def one(key: RandomKey, example: Any, kept: Any) -> tuple[PathEstimate, Any]:
-            if kept is None:
-                return objective(key, parameters, example), None
-            return objective(key, parameters, example, kept)
-
-        estimate, kept = jax.vmap(one)(keys, examples, kept)
-        # `where` and not a product: an example that only fills the batch may weigh -inf.
-        total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
-        cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
-        effective = jax.vmap(lambda one: one.effective_walks)(estimate)
-        sums = {
-            "examples": weights.sum(),
-            "log_likelihood": total,
-            "effective_walks": jnp.sum(weights * effective),
-            "transitions": jnp.sum(weights * estimate.transitions),
-        }
-        return cost - total / weights.sum(), (jax.lax.stop_gradient(sums), kept)
-
-    @eqx.filter_jit
-    def compiled(
-        learned: Any, state: Any, key: RandomKey, examples: Any, weights: Any, kept: Any
-    ) -> Any:
-        slope, (sums, kept) = jax.grad(loss, has_aux=True)(learned, key, examples, weights, kept)
-        updates, state = solver.update(slope, state, learned)
-        learned = optax.apply_updates(learned, updates)
-        return learned, state, {**sums, "norm": optax.global_norm(learned)}, kept
-
-    def step(learned: Any, state: Any, key: RandomKey, batch: Batch, kept: Any) -> Any:
-        return compiled(learned, state, key, batch.examples, batch.weights, kept)
-
-    return step
 
 
 def _recalled(memory: list[Any], bucket: int, indices: np.ndarray, batch_size: int) -> Any:
@@ -260,30 +252,21 @@ def _remember(memory: list[Any], bucket: int, indices: np.ndarray, kept: Any) ->
         )
 
 
-def _make_evaluate(objective: Any, fixed: Any) -> Callable[..., dict[str, float]]:
-    @eqx.filter_jit
-    def compiled(learned: Any, key: RandomKey, examples: Any, weights: Any) -> Any:
-        parameters = eqx.combine(learned, fixed)
-        keys = jax.random.split(key, weights.shape[0])
-        estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(
-            keys, examples
-        )
-        errors = jax.vmap(lambda one: one.standard_error)(estimate)
-        return estimate.log_likelihood, errors
-
-    def evaluate(learned: Any, data: Dataset, batch_size: int, key: RandomKey) -> dict[str, float]:
-        values, squares = [], 0.0
-        for number, batch in enumerate(data.all_batches(batch_size)):
-            some, errors = compiled(
-                learned, jax.random.fold_in(key, number), batch.examples, batch.weights
-            )
-            counted = batch.weights > 0
-            values.append(np.asarray(some)[counted])
-            squares += float(np.sum(np.asarray(errors)[counted] ** 2))
-        mean = float(np.concatenate(values).mean())
-        return {"validation": mean, "validation_error": math.sqrt(squares) / len(data)}
-
-    return evaluate
+def _warn_of_collapse(run: _Run) -> bool:
+    """Whether there was reason to warn."""
+    count = run.sums["examples"]
+    effective, walks = run.sums["effective_walks"] / count, run.sums.get("walks", 0) / count
+    if walks < 4 or not effective < 1.5:
+        return False
+    warnings.warn(
+        f"in epoch {run.epoch} only {effective:.2f} of {walks:.0f} walks carry the weight of an "
+        "estimate: its gradient is mostly noise, and its log-likelihood far too low. What helps: "
+        "parameters that start nearer to where the kernel leaves the restart invariant, smaller "
+        "steps, a better restart, a larger epsilon (shorter walks), more walks, or Bidirectional",
+        CollapseWarning,
+        stacklevel=3,
+    )
+    return True
 
 
 def _row(run: _Run, began: float) -> dict[str, float]:
@@ -312,6 +295,21 @@ def _resumed(
     trees, found = checkpoints.load(path, like)
     checkpoints.check_facts(path, found, facts)
     return jax.tree.map(jnp.asarray, trees), _Run(**found["run"])
+
+
+def _check_parameters(learned: Any) -> None:
+    leaves = jax.tree_util.tree_leaves_with_path(learned)
+    if not leaves:
+        raise InputError(
+            "there is nothing to train: no parameter is a floating-point array that `trainable` "
+            "picks"
+        )
+    for path, leaf in leaves:
+        if not np.all(np.isfinite(np.asarray(leaf))):
+            raise InputError(
+                f"the parameters at {jax.tree_util.keystr(path) or 'the root'} have NaN or "
+                "infinite numbers; start from finite ones, or leave them out of `trainable`"
+            )
 
 
 def _check_options(

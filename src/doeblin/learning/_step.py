@@ -1,0 +1,227 @@
+"""The compiled parts of training. Here everything is an argument: what was compiled for one call of
+`fit` serves all later ones with the same shapes and the same code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from .._custom_types import RandomKey
+from .._errors import InputError
+from ..chains._plain import plain_errors
+from ._data import Batch, Dataset
+from ._estimate import PathEstimate
+
+
+class Solver:
+    """An optimiser of Optax. Two that were made by the same call are the same to the compiler.
+
+    Optax makes new functions at each call, which JAX takes for new code. They are compared by what
+    they were made of, as far as that are Optax's own functions and numbers.
+    """
+
+    def __init__(self, functions: optax.GradientTransformation):
+        self.functions = functions
+        self.made_of = _made_of(functions)
+
+    def __hash__(self) -> int:
+        return hash(self.made_of)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Solver) and self.made_of == other.made_of
+
+
+def train_step(
+    objective: Any,
+    solver: Solver,
+    learned: Any,
+    fixed: Any,
+    state: Any,
+    penalty: Callable[[Any], Any] | None,
+    key: RandomKey,
+    batch: Batch,
+    kept: Any,
+) -> Any:
+    with plain_errors():
+        return _train_step(
+            objective,
+            solver,
+            learned,
+            fixed,
+            state,
+            penalty,
+            key,
+            batch.examples,
+            batch.weights,
+            kept,
+        )
+
+
+@eqx.filter_jit
+def _train_step(
+    objective: Any,
+    solver: Solver,
+    learned: Any,
+    fixed: Any,
+    state: Any,
+    penalty: Callable[[Any], Any] | None,
+    key: RandomKey,
+    examples: Any,
+    weights: Any,
+    kept: Any,
+) -> Any:
+    def loss(learned: Any) -> Any:
+        parameters = eqx.combine(learned, fixed)
+        keys = jax.random.split(key, weights.shape[0])
+
+        def one(key: RandomKey, example: Any, kept: Any) -> tuple[PathEstimate, Any]:
+            if kept is None:
+                return objective(key, parameters, example), None
+            return objective(key, parameters, example, kept)
+
+        estimate, going_on = jax.vmap(one)(keys, examples, kept)
+        # `where` and not a product: an example that only fills the batch may weigh -inf.
+        total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
+        cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
+        effective = jax.vmap(lambda one: one.effective_walks)(estimate)
+        sums = {
+            "examples": weights.sum(),
+            "log_likelihood": total,
+            "effective_walks": jnp.sum(jnp.where(weights > 0, effective, 0)),
+            "walks": weights.sum() * estimate.log_walk_weights.shape[-1],
+            "transitions": jnp.sum(weights * estimate.transitions),
+        }
+        return cost - total / weights.sum(), (jax.lax.stop_gradient(sums), going_on)
+
+    slope, (sums, going_on) = jax.grad(loss, has_aux=True)(learned)
+    bad = [~jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(slope)]
+    updates, state = solver.functions.update(slope, state, learned)
+    learned = optax.apply_updates(learned, updates)
+    squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
+    sums |= {"norm": jnp.sqrt(jnp.stack(squares).sum()), "bad": jnp.stack(bad).sum()}
+    return learned, state, sums, going_on
+
+
+@eqx.filter_jit
+def _slopes(
+    objective: Any, learned: Any, fixed: Any, key: RandomKey, examples: Any, size: int
+) -> Any:
+    """Whether each example's gradient is finite, by parameter; as in the step of that key."""
+
+    def one(key: RandomKey, example: Any) -> Any:
+        def value(learned: Any) -> Any:
+            return objective(key, eqx.combine(learned, fixed), example).log_likelihood
+
+        return jax.tree.map(lambda leaf: jnp.isfinite(leaf).all(), jax.grad(value)(learned))
+
+    return jax.vmap(one)(jax.random.split(key, size), examples)
+
+
+def refuse_gradient(
+    objective: Any,
+    learned: Any,
+    fixed: Any,
+    key: RandomKey,
+    batch: Batch,
+    numbers: np.ndarray,
+    with_memory: bool,
+) -> InputError:
+    """What is wrong with a step whose gradient is not finite: which example, which parameter."""
+    remedy = (
+        "look for NaN or infinite numbers in the example, and for log(0), 0/0 and overflow in the "
+        "densities"
+    )
+    if with_memory:
+        return InputError(f"the gradient of a step is NaN or infinite; {remedy}")
+    finite = _slopes(objective, learned, fixed, key, batch.examples, len(batch.weights))
+    for path, leaf in jax.tree_util.tree_leaves_with_path(finite):
+        bad = np.flatnonzero(~np.asarray(leaf)[: len(numbers)])
+        if len(bad):
+            name = jax.tree_util.keystr(path) or "the parameters"
+            return InputError(
+                f"example {numbers[bad[0]]} gives a gradient with NaN or infinite numbers "
+                f"(in {name}); {remedy}"
+            )
+    return InputError(
+        "the gradient of the penalty, or of the sum over a batch, is NaN or infinite: look for "
+        "roots and logarithms of zero in `penalty`, and for overflow"
+    )
+
+
+@eqx.filter_jit
+def _estimates(
+    objective: Any, learned: Any, fixed: Any, key: RandomKey, examples: Any, size: int
+) -> Any:
+    parameters = eqx.combine(learned, fixed)
+    keys = jax.random.split(key, size)
+    estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(keys, examples)
+    errors = jax.vmap(lambda one: one.standard_error)(estimate)
+    return estimate.log_likelihood, errors
+
+
+def evaluate(
+    objective: Any, learned: Any, fixed: Any, data: Dataset, batch_size: int, key: RandomKey
+) -> dict[str, float]:
+    """The mean log-likelihood of some data, and its standard error."""
+    values, squares = [], 0.0
+    for number, (bucket, indices) in enumerate(data.batches(batch_size)):
+        batch = data.get((bucket, indices), batch_size)
+        with plain_errors():
+            some, errors = _estimates(
+                objective,
+                learned,
+                fixed,
+                jax.random.fold_in(key, number),
+                batch.examples,
+                len(batch.weights),
+            )
+            some, errors = np.asarray(some)[: len(indices)], np.asarray(errors)[: len(indices)]
+        bad = np.flatnonzero(np.isnan(some) | np.isposinf(some))
+        if len(bad):
+            raise InputError(
+                f"example {data.numbers[bucket][indices[bad[0]]]} has log-likelihood "
+                f"{some[bad[0]]}: look for NaN or infinite numbers in it, in the parameters and in "
+                "the densities (contrastive estimators give no log-likelihood: use another one)"
+            )
+        values.append(some)
+        squares += float(np.sum(errors**2))
+    mean = float(np.concatenate(values).mean())
+    return {"validation": mean, "validation_error": math.sqrt(squares) / len(data)}
+
+
+def _made_of(part: Any, depth: int = 0) -> Any:
+    """What a function of Optax was made of, as something to compare; other things are themselves.
+
+    Numbers are compared with their type: 1 and True and 1.0 are different code.
+    """
+    if depth > 20:
+        return id(part), part
+    if isinstance(part, tuple):
+        return (type(part), *(_made_of(each, depth + 1) for each in part))
+    if part is None or isinstance(part, bool | int | float | str):
+        return type(part), repr(part)
+    if callable(part) and getattr(part, "__module__", "").startswith("optax."):
+        cells = getattr(part, "__closure__", None) or ()
+        made = [_made_of(cell.cell_contents, depth + 1) for cell in cells]
+        made += [_made_of(each, depth + 1) for each in getattr(part, "__defaults__", None) or ()]
+        code = getattr(part, "__code__", None)
+        return (code, *made) if code is not None else (id(part), part)
+    try:
+        hash(part)
+    except TypeError:
+        return id(part), _Kept(part)
+    return part
+
+
+class _Kept:
+    """Keeps something that cannot be compared, so that its identity stays its own."""
+
+    def __init__(self, part: Any):
+        self.part = part
