@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from doeblin._errors import InputError
+from doeblin.programs.c import _macros, _preprocess
 from doeblin.programs.c._preprocess import Preprocessor
 from doeblin.programs.c._unsupported import Unsupported
 
@@ -214,9 +215,11 @@ def test_as_gcc(name, folder):
          "#define D E E E E E E E E E E\n#define E F F F F F F F F F F\n#define F G G G G G G G G G G\n"
          "#define G x x x x x x x x x x\nA",
          "expands without end"),
+        ("#define D(x) x##x\n#define E(x) D(x)\n" + "E(" * 60 + "a" + ")" * 60, "name without end"),
     ],
 )  # fmt: skip
-def test_errors_have_a_place(text, message):
+def test_errors_have_a_place(text, message, monkeypatch):
+    monkeypatch.setattr(_macros, "_LARGEST", 10_000)
     with pytest.raises(InputError) as error:
         Preprocessor().run(text, "p.c")
     assert message in str(error.value)
@@ -240,6 +243,13 @@ def test_nothing_outside_of_the_folder_is_read(tmp_path, name):
     preprocessor = Preprocessor(inside)
     assert preprocessor.run(f'#include "{name}"\n', "p.c") == []
     assert [found for found, _ in preprocessor.missing] == [name]
+
+
+def test_included_files_have_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(_preprocess, "_LARGEST", 5_000)
+    (tmp_path / "long.h").write_text("int x;\n" * 100)
+    with pytest.raises(InputError, match="too large"):
+        Preprocessor(tmp_path).run('#include "long.h"\n' * 100, "p.c")
 
 
 @pytest.mark.parametrize("text", ["__DATE__", "#pragma weak f\n", "#include_next <a.h>\n"])

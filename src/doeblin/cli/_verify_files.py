@@ -59,7 +59,11 @@ def write_outputs(program: Any, verdict: Any, options: dict[str, Any]) -> Iterat
         if verdict.outcome.value not in verdicts:
             yield f"not written: {target} (--{name} is for {' and '.join(verdicts)})"
             continue
-        text = make(program, verdict)
+        try:
+            text = make(program, verdict)
+        except InputError as error:  # the verdict stands
+            yield f"not written: {target} ({error})"
+            continue
         remark = ""
         if name == "test":
             held, remark = output.run_driver(text, verdict)

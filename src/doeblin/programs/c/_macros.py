@@ -10,7 +10,8 @@ from ..._errors import InputError, Place
 from ._tokens import Token, tokenize
 from ._unsupported import Unsupported
 
-_LARGEST = 2_000_000  # tokens, of all expansions together
+_LARGEST = 1_000_000  # tokens, of all expansions together
+_LONGEST = 100_000  # characters of one token
 _REST = "__VA_ARGS__"
 _OPTIONAL = "__VA_OPT__"
 
@@ -246,6 +247,8 @@ def _stringized(tokens: list[Token], sharp: Token, call: Token) -> Token:
         if token.kind == "text":
             spelled = spelled.replace("\\", "\\\\").replace('"', '\\"')
         text += (" " if token.spaced and text else "") + spelled
+    if len(text) > _LONGEST:
+        raise InputError(f"macro '{call.text}' makes a text without end", place=call.place)
     return Token("text", f'"{text}"', call.place, spaced=sharp.spaced)
 
 
@@ -258,6 +261,8 @@ def _paste(out: list[Token], piece: list[Token], call: Token) -> None:
         return
     left, right = out.pop(), piece[0]
     text = left.text + right.text
+    if len(text) > _LONGEST:
+        raise InputError(f"macro '{call.text}' makes a name without end", place=call.place)
     joined = tokenize(text, call.place.file)
     if len(joined) != 1 or joined[0].kind in ("other", "annotation"):
         raise InputError(

@@ -20,7 +20,7 @@ from ._unsupported import Unsupported
 
 _DEEPEST = 200  # as gcc's
 _MOST_INCLUDES = 2_000
-_LARGEST_FILE = 10_000_000
+_LARGEST = 10_000_000  # characters, of all included files together
 _IGNORED = frozenset({"warning", "ident", "sccs"})
 _IFS = frozenset({"if", "ifdef", "ifndef"})
 _HAS = frozenset({"__has_include", "__has_attribute", "__has_builtin", "__has_cpp_attribute"})
@@ -52,6 +52,7 @@ class Preprocessor:
         self._folder = folder.resolve() if folder is not None else None
         self._depth = 0
         self._included = 0
+        self._length = 0
         self._once: set[Path] = set()
         self._read: set[Path] = set()
         self._counter = -1
@@ -259,7 +260,11 @@ class Preprocessor:
         self._depth += 1
         if path is not None:
             if path not in self._once:
-                yield from self._file(_read(path, place), str(path))
+                text = _read(path, place)
+                self._length += len(text)
+                if self._length > _LARGEST:
+                    raise InputError("the included files are too large", place=place)
+                yield from self._file(text, str(path))
         elif name in HEADERS:
             text = ASSERT if name == "assert.h" else HEADERS[name]
             if name == "assert.h" or name not in self.known:
@@ -289,7 +294,7 @@ class Preprocessor:
 
 def _read(path: Path, place: Place) -> str:
     try:
-        return read_text(path, most=_LARGEST_FILE)
+        return read_text(path, most=_LARGEST)
     except InputError as error:
         raise InputError(f"in a header: {error}", place=place) from None
 

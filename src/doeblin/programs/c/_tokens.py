@@ -40,12 +40,14 @@ class _Text:
         pieces: list[str] = []
         self._starts, self._lines, self._columns = [0], [1], [1]
         length = position = 0
+        line = 1
         for splice in _SPLICE.finditer(text):
             pieces.append(text[position : splice.start()])
             length += len(pieces[-1])
+            line += text.count("\n", position, splice.end())
             position = splice.end()
             self._starts.append(length)
-            self._lines.append(text.count("\n", 0, position) + 1)
+            self._lines.append(line)
             self._columns.append(1)
         pieces.append(text[position:])
         self.text = "".join(pieces)

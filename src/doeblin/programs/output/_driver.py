@@ -49,6 +49,8 @@ def driver(program: Program, verdict: Verdict) -> str:
     graph = graph_of(program, verdict, Outcome.UNSAFE, "a test driver")
     run = verdict.failure.run if verdict.failure else None
     inputs = run.inputs if run else []
+    if run is not None and run.failure is not None and run.failure.what.startswith("ACSL"):
+        raise InputError("what fails is an annotation, which compilers do not read")
     text = body = _source(program, graph)
     parameters = list(_sites(graph, "parameter"))
     if parameters:
