@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test double browser load bench fuzz docs lint clean
+.PHONY: help setup demo test double browser load bench fuzz docs notebooks gallery lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,8 +55,20 @@ fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random progr
 	$(BIN)/python -m tests.programs.fuzz clauses --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz rewritings --count 500 --jobs 2
 
-docs: $(STAMP)  ## Build the documentation into site/
+# Notebooks are the tutorials, executed; they are made anew when a tutorial changes.
+NOTEBOOKS := $(patsubst docs/tutorials/%.md,site/notebooks/%.ipynb,$(wildcard docs/tutorials/*.md))
+
+docs: $(STAMP)  ## Build the documentation into site/, with the tutorials as notebooks
 	$(BIN)/mkdocs build --strict
+	$(MAKE) --no-print-directory notebooks
+
+notebooks: $(NOTEBOOKS)  ## The tutorials as executed notebooks, in site/notebooks
+
+site/notebooks/%.ipynb: docs/tutorials/%.md docs/build.py $(STAMP)
+	$(BIN)/python docs/build.py notebook $< $@
+
+gallery: $(STAMP)  ## Make the gallery's pictures again
+	$(BIN)/python docs/build.py gallery
 
 clean:  ## Remove the virtual environment and everything generated
 	rm -rf $(VENV) report site screenshots benchmarks/results .pytest_cache .ruff_cache

@@ -91,3 +91,113 @@ def test_docstring_examples_run():
         assert not failed, f"a docstring example of {module_name} fails (see above)"
         tried += count
     assert tried > 0
+
+
+# ---- the reference
+
+PACKAGES = [
+    "doeblin.chains",
+    "doeblin.crf",
+    "doeblin.finite",
+    "doeblin.formulas",
+    "doeblin.gestures",
+    "doeblin.gestures.data",
+    "doeblin.gestures.decoder",
+    "doeblin.gestures.paper",
+    "doeblin.kernels",
+    "doeblin.learning",
+    "doeblin.programs",
+    "doeblin.schedules",
+    "doeblin.serve",
+]
+
+
+def documented() -> dict[str, dict[str, Path]]:
+    """By package, the names of the reference and the page that has them."""
+    found: dict[str, dict[str, Path]] = {}
+    for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        for package, members in re.findall(
+            r"^::: ([\w.]+)\n    options:\n      members: \[([^\]]+)\]", page.read_text(), re.M
+        ):
+            names = found.setdefault(package, {})
+            for member in members.split(", "):
+                assert member not in names, f"{package}.{member} is in the reference twice"
+                names[member] = page
+    return found
+
+
+def test_reference_has_every_public_name():
+    pages = documented()
+    assert set(pages) == {"doeblin", *PACKAGES}
+    packages = {name for name in doeblin.__all__ if name in doeblin._MODULES}
+    assert packages <= {package.split(".")[1] for package in PACKAGES}
+    for package in PACKAGES:
+        public = importlib.import_module(package).__all__
+        assert set(pages[package]) == set(public), f"the reference's page on {package}"
+    count = sum(len(names) for names in pages.values())
+    assert count >= 180, count
+
+
+def test_every_public_name_is_explained_and_used():
+    """A docstring of its own, and a line of the page's example, which `test_python_blocks_run`."""
+    import griffe
+
+    source = griffe.load("doeblin", search_paths=[str(ROOT / "src")])
+    for package, names in documented().items():
+        for member, page in names.items():
+            home = getattr(importlib.import_module(package), member)
+            static = source[f"{package}.{member}".removeprefix("doeblin.")]
+            try:
+                explained = static.final_target.docstring if static.is_alias else static.docstring
+            except griffe.AliasResolutionError:
+                explained = home.__doc__
+            assert explained, f"{package}.{member} has no docstring"
+            used = re.search(rf"\b{member}\b", "\n".join(blocks(page, "python")))
+            assert used, f"{package}.{member} is in no example of {name(page)}"
+
+
+# ---- notebooks and the gallery
+
+
+def test_tutorials_become_notebooks():
+    """All their code is there, in order, and nothing else runs; `make docs` executes them."""
+    import nbformat
+    from docs.build import notebook
+
+    tutorials = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+    assert len(tutorials) == 4
+    for page in tutorials:
+        made = notebook(page)
+        nbformat.validate(made)
+        sources = [cell.source for cell in made.cells if cell.cell_type == "code"]
+        python = [source for source in sources if not source.startswith("!")]
+        assert python == [block.rstrip() for block in blocks(page, "python")]
+        typed = [
+            line[1:] for source in sources if source.startswith("!") for line in source.split("\n")
+        ]
+        assert [one for one in typed if not one.startswith(NOT_RUN)] == commands(page)
+
+
+def test_pictures_of_the_gallery_are_there_and_small():
+    page = ROOT / "docs" / "gallery.md"
+    pictures = re.findall(r"\]\((assets/[^)]+)\)", page.read_text())
+    made = re.findall(r'^save\("([^"]+)"\)', page.read_text(), re.M)
+    assert {f"assets/gallery/{one}.svg" for one in made} <= set(pictures) and len(made) >= 4
+    for picture in pictures:
+        assert 1000 < (ROOT / "docs" / picture).stat().st_size < 200_000, picture
+
+
+def test_metadata_agrees():
+    """What several files say is one thing: version, licence, Pythons."""
+    import tomllib
+
+    import yaml
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == doeblin.__version__
+    assert " AND ".join(citation["license"]) == project["license"]
+    assert all((ROOT / file).is_file() for file in project["license-files"])
+    assert "CC BY-SA" in (ROOT / project["license-files"][1]).read_text()
+    for template in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        assert yaml.safe_load(template.read_text())

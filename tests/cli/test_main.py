@@ -148,3 +148,19 @@ def test_reproduce_example(capsys, tmp_path):
     )
     assert (tmp_path / "example.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "example.svg").read_text()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell, capsys):
+    """The script asks this program in the way that it answers."""
+    status, script, _ = call(capsys, "completion", shell)
+    assert status == 0 and f"_DOEBLIN_COMPLETE={shell}_complete" in script
+    asked = {"_DOEBLIN_COMPLETE": f"{shell}_complete", "COMP_WORDS": "doeblin verify --wit"}
+    words = {"COMP_CWORD": "--wit" if shell == "fish" else "2"}
+    done = subprocess.run(
+        [sys.executable, "-m", "doeblin"],
+        env={**os.environ, **asked, **words},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "--witness" in done.stdout

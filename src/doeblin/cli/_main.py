@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import signal
 import sys
 import threading
@@ -19,6 +20,8 @@ from .._version import __version__
 from ._console import echo, echo_lines, flushed, say_compiling
 from ._status import TABLE, Status, Terminated
 
+COMPLETE = "_DOEBLIN_COMPLETE"
+"""What a shell sets to ask for completions; click has named it."""
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
 
 
@@ -57,6 +60,7 @@ class _Commands(click.Group):
         "bench": "_bench",
         "certify": "_certify",
         "check": "_check",
+        "completion": "_completion",
         "demo": "_demo",
         "formula": "_formula",
         "gestures": "_gestures",
@@ -103,6 +107,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None, state: _State) -> int:
     # Not click's own `main`, which has statuses of its own.
+    if completing := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(_root, {}, "doeblin", COMPLETE, completing)
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with _root.make_context("doeblin", arguments, obj=state) as context:

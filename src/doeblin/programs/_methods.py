@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ..formulas._stages import Method
 
 METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
+"""Names of the ways to search; `default` is the one to use."""
 
 
 def search_method(name: str) -> Method:

@@ -14,6 +14,8 @@ from .terms import Term
 
 
 class Outcome(Enum):
+    """Proved, refuted, or neither."""
+
     SAFE = "SAFE"
     UNSAFE = "UNSAFE"
     UNKNOWN = "UNKNOWN"

@@ -14,7 +14,7 @@ from ._worker import Emit, Handler, Message, Say
 
 
 def prepare(say: Say) -> Handler:
-    say("getting the decoder ready; the first time on a machine, it is compiled")
+    say("getting the decoder ready")
     model, lexicon = Model.shipped(), Lexicon.embedded(10_000)
 
     @lru_cache(maxsize=4)

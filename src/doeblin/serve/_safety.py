@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ._limits import BODY_BYTES
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Names of this machine that no other machine can reach."""
 
 _POLICY = "; ".join(
     (

@@ -18,7 +18,7 @@ _MOST_LINES = 2_000
 
 
 def prepare(say: Say) -> Handler:
-    say("getting the search ready; the first time on a machine, it is compiled")
+    say("getting the search ready")
     prepare_process()
     compiled(search_method("default"))  # before the first clock starts
     return _handle

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .._compiling import when_compiling
 from .._errors import InputError, MissingExtraError, UnsupportedError
 
 Message = dict[str, Any]
@@ -77,7 +78,11 @@ def _work(
     def say(doing: str) -> None:
         channel.send(doing=doing)
 
+    def compiling(about: float) -> None:
+        say(f"compiling once on this machine, about {about:.0f} s")
+
     say("starting")
+    when_compiling(compiling)
     try:
         handle: Handler = importlib.import_module(f"{__package__}.{_MODULES[kind]}").prepare(say)
     except ModuleNotFoundError as error:

@@ -18,6 +18,7 @@ from ..._files import gunzip, read_bytes
 
 _EMBEDDED = "lexicon_en_50k.tsv.gz"
 EMBEDDED_SIZE = 50_000
+"""How many words `Lexicon.embedded()` has."""
 
 
 @dataclass(frozen=True, eq=False)

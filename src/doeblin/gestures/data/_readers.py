@@ -15,6 +15,7 @@ from ._gesture import Gesture
 from ._layout import Layout
 
 Format = Literal["auto", "jsonl", "futo", "log"]
+"""How gestures are written in a file; `auto` looks at its beginning."""
 _LOG_HEADER = ("sentence", "timestamp", "keyb_width", "keyb_height", "event", "x_pos", "y_pos")
 
 

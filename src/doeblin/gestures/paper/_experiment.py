@@ -25,6 +25,7 @@ from ._features import Dictionary, num_features
 
 Weights = NDArray[np.float64]
 Engine = Literal["compiled", "library"]
+"""What runs the chains: code for this model alone, or the library's general one."""
 DELTA = 1e-2
 _POWERS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25])
 
@@ -184,6 +185,7 @@ METHODS = {
         ),
     )
 }
+"""The paper's methods and ours, by name."""
 
 
 class Curve(NamedTuple):
