@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from inspect import getfile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from . import _compiling
 from ._errors import MissingExtraError
@@ -20,10 +22,13 @@ except ImportError:
     raise MissingExtraError("numba", "formulas") from None
 
 # Compiled functions take arrays spread out from tuples, which no type checker can follow.
-njit: Any = numba.njit
+njit: Any = partial(numba.njit, no_cfunc_wrapper=True)
 prange: Any = numba.prange
 intrinsic: Any = extending.intrinsic
 types = numba.types
+
+# What is called with a literal is compiled for it separately; this is just a number.
+NOUGHT = np.int64(0)
 
 
 _ABOUT: dict[Any, float] = {}
@@ -42,9 +47,31 @@ class _Watch(event.Listener):
 event.register("numba:compile", _Watch())
 
 
+def _chooser(sign: str) -> Any:
+    """The one of two numbers that compares as `sign` says: a few instructions, where numba compiles
+    Python's `min` and `max` anew for every pair of types."""
+
+    def choose(typing_context, a, b):
+        floats = isinstance(a, types.Float) or isinstance(b, types.Float)
+        kind = types.float64 if floats else types.int64
+
+        def generate(context, builder, signature, arguments):
+            a, b = arguments
+            compare = builder.fcmp_ordered if floats else builder.icmp_signed
+            return builder.select(compare(sign, b, a), b, a)
+
+        return kind(kind, kind), generate
+
+    return intrinsic(choose)
+
+
+smaller = _chooser("<")
+larger = _chooser(">")
+
+
 def part(**options: Any) -> Callable[[Callable], Any]:
     """`njit` for a function that only compiled code calls; Python cannot."""
-    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return njit(no_cpython_wrapper=True, **options)
 
 
 def kept(*, about: float, **options: Any) -> Callable[[Callable], Any]:
@@ -59,7 +86,7 @@ def kept(*, about: float, **options: Any) -> Callable[[Callable], Any]:
 
     def decorate(function: Callable) -> Any:
         function.__qualname__ += "_" + source_digest(Path(getfile(function)).parent)
-        made = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+        made = njit(cache=True, **options)(function)
         _ABOUT[made] = about
         return made
 

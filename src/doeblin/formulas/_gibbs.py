@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._numba import NOUGHT
 from ._bits import GAMMA
 from ._control import BEST, CONTROL_SIZE, COST, STEPS
 from ._lanes import LANES, get, lanes_and_not, load_lanes, put, store_lanes
-from ._state import LOW, NOUGHT, ONE, ONES, S32, ZERO, conjoin, full_cost, load, note
+from ._state import LOW, ONE, ONES, S32, ZERO, conjoin, full_cost, load, note
 from ._weigh import add_rows, binary_digits, heat_bath, listed
 from ._words import below, kernel, mix, popcount
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._numba import NOUGHT
 from ._bits import GAMMA
 from ._control import BEST, COST, STEPS
-from ._state import LOW, NOUGHT, S32, disjunct_cost, note, place, set_others, set_rest
+from ._state import LOW, S32, disjunct_cost, note, place, set_others, set_rest
 from ._words import below, kernel, mix, weighed
 
 

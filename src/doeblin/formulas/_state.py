@@ -22,8 +22,7 @@ ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
 S11, S32 = np.uint64(11), np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)
-# What is called with a literal is compiled for it separately; these are just numbers.
-NOUGHT, NOBODY = np.int64(0), np.int64(-1)
+NOBODY = np.int64(-1)
 
 
 @kernel()

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import kept, njit, prange
+from ..._numba import NOUGHT, kept, larger, part, prange, smaller
 from ._lattice import align, follow, follow_back, look_ahead, walk, walk_back
 from ._potentials import add_gradient
 from ._prepare import TINY, prepare
@@ -17,18 +17,24 @@ from ._weights import DOUBLE, PRIOR
 _EASE = 1e-6
 
 
-@njit
+@part(error_model="numpy")
 def select(scores, ids, size, keep, out_ids, out_scores):
     """The `keep` largest scores in descending order; the rest of the output is left alone."""
-    found = min(keep, size)
-    order = np.argsort(-scores[:size])
-    for k in range(found):
-        out_ids[k] = ids[order[k]]
-        out_scores[k] = scores[order[k]]
+    found = 0
+    for s in range(size):
+        if found == keep and scores[s] <= out_scores[found - 1]:
+            continue
+        # Sorted in from below, over the least if there is no room.
+        k = found - 1 if found == keep else found
+        found = smaller(found + 1, keep)
+        while k > 0 and out_scores[k - 1] < scores[s]:
+            out_ids[k], out_scores[k] = out_ids[k - 1], out_scores[k - 1]
+            k -= 1
+        out_ids[k], out_scores[k] = ids[s], scores[s]
     return found
 
 
-@kept(about=10, nogil=True)
+@kept(about=10, nogil=True, error_model="numpy")
 def candidates(
     xs, ys, ts, starts, plane, weights, letters, rate, least, most,
     extra, extra_keys, extra_frames, extra_starts,
@@ -59,9 +65,11 @@ def candidates(
             xs[a:b], ys[a:b], ts[a:b], plane, weights, rate, least, most,
             extra[r:q], extra_keys[r:q], extra_frames[r:q],
         )  # fmt: skip
-        scale = logs.sum()
+        scale = 0.0
+        for i in range(count):
+            scale += logs[i]
         spelt = look_ahead(letters, hit, dwell, transit, count, ahead)
-        size, kept, top = 0, 0, -np.inf
+        size, kept, top = NOUGHT, NOUGHT, -np.inf
         for attempt in range(2):
             ease = 1.0 if attempt == 0 else _EASE
             kept = walk(
@@ -69,7 +77,7 @@ def candidates(
                 prune_deep * ease, hit, dwell, transit, ahead, count,
                 node_of, source_of, arriving, mass, level_start,
             )  # fmt: skip
-            size, top = 0, -np.inf
+            size, top = NOUGHT, -np.inf
             for k in range(kept):
                 if mass[k, count] <= TINY:
                     continue
@@ -81,7 +89,7 @@ def candidates(
                         value + weights[PRIOR] * log_frequency[word]
                         + weights[DOUBLE] * doubles[word]
                     )  # fmt: skip
-                    top = max(top, scores[size])
+                    top = larger(top, scores[size])
                     ids[size] = word
                     size += 1
             # No word near what the trace spells: the look-ahead may have misled the walk.
@@ -113,7 +121,7 @@ def candidates(
             )  # fmt: skip
 
 
-@kept(about=20, parallel=True)
+@kept(about=20, parallel=True, error_model="numpy")
 def gradients(
     xs, ys, ts, starts, golds, gold_starts, gold_words, gold_prior, gold_doubles, batch,
     plane, weights, letters, rate, least, most,
@@ -179,7 +187,7 @@ def gradients(
                     value + weights[PRIOR] * log_frequency[word]
                     + weights[DOUBLE] * doubles[word] - gold_score
                 )  # fmt: skip
-                share = math.exp(min(score, 600.0))
+                share = math.exp(smaller(score, 600.0))
                 present = present or word == gold_words[one]
                 total += share
                 prior_sum += share * log_frequency[word]

@@ -6,21 +6,29 @@ import math
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import larger, part, smaller
 from ._weights import FIRST_MOTION, LAST_MOTION
 
 # Samples between two frames.
 FINE = 4
 
 
-@njit
+@part(error_model="numpy")
+def column_mean(points, column):
+    total = 0.0
+    for k in range(len(points)):
+        total += points[k, column]
+    return total / len(points)
+
+
+@part(error_model="numpy")
 def num_frames(x, y, t, rate, least, most):
     """Frames of a trace: `rate` a second, but within bounds."""
     duration = (t[-1] - t[0]) / 1000.0
-    return min(max(int(duration * rate + 0.5) + 1, least), most)
+    return smaller(larger(int(duration * rate + 0.5) + 1, least), most)
 
 
-@njit
+@part(error_model="numpy")
 def sample_trace(x, y, t, fx, fy, path):
     """The trace at as many equal times as `fx` has places, and the path's length up to them."""
     points, fine = len(x), len(fx)
@@ -34,7 +42,7 @@ def sample_trace(x, y, t, fx, fy, path):
             fx[k], fy[k] = x[0], y[0]
             continue
         gap = t[j + 1] - t[j]
-        share = min(max((at - t[j]) / gap, 0.0), 1.0) if gap > 0 else 1.0
+        share = smaller(larger((at - t[j]) / gap, 0.0), 1.0) if gap > 0 else 1.0
         fx[k] = x[j] + share * (x[j + 1] - x[j])
         fy[k] = y[j] + share * (y[j + 1] - y[j])
     path[0] = 0.0
@@ -42,7 +50,7 @@ def sample_trace(x, y, t, fx, fy, path):
         path[k] = path[k - 1] + math.hypot(fx[k] - fx[k - 1], fy[k] - fy[k - 1])
 
 
-@njit
+@part(error_model="numpy")
 def make_frames(
     x, y, t, plane, count, near, offset_x, offset_y, lowest, motion, speeds, place, move
 ):
@@ -55,17 +63,17 @@ def make_frames(
     """
     num_keys = len(plane)
     fine = (count - 1) * FINE + 1
-    fx, fy, path = np.empty(fine), np.empty(fine), np.zeros(fine)
+    fx, fy, path = np.empty(fine), np.empty(fine), np.empty(fine)
     sample_trace(x, y, t, fx, fy, path)
     duration = t[-1] - t[0]
-    seconds = max(duration / 1000.0, 1e-3)
+    seconds = larger(duration / 1000.0, 1e-3)
     step = seconds / (fine - 1)
-    mean = max(path[-1] / seconds, 1e-6)
+    mean = larger(path[-1] / seconds, 1e-6)
     half = FINE // 2
     for i in range(count):
         centre = i * FINE
-        low = max(centre - half, 0)
-        high = min(centre + half, fine - 1)
+        low = larger(centre - half, 0)
+        high = smaller(centre + half, fine - 1)
         for c in range(num_keys):
             best = 1e30
             at_best = low
@@ -81,8 +89,8 @@ def make_frames(
             offset_y[i, c] = fy[at_best] - plane[c, 1]
         speed = (path[high] - path[low]) / ((high - low) * step)
         place[i, 0], place[i, 1] = fx[centre], fy[centre]
-        before = max(centre - FINE, 0)
-        after = min(centre + FINE, fine - 1)
+        before = larger(centre - FINE, 0)
+        after = smaller(centre + FINE, fine - 1)
         ax, ay = fx[centre] - fx[before], fy[centre] - fy[before]
         bx, by = fx[after] - fx[centre], fy[after] - fy[centre]
         move[i, 0] = (fx[high] - fx[low]) / ((high - low) * step)

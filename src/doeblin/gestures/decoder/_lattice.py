@@ -11,12 +11,14 @@ So every frame is a hit of c, a dwell on c, or a transit from p to c, and a word
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import larger, njit, part
 
 
-@njit
+@part(error_model="numpy")
 def advance(source, hit, dwell, transit, count, arriving, mass):
     """The masses of a node from those of its parent (`source`); all are vectors over frames.
 
@@ -30,7 +32,7 @@ def advance(source, hit, dwell, transit, count, arriving, mass):
         mass[i + 1] = arriving[i] * hit[i] + mass[i] * dwell[i]
 
 
-@njit
+@part(error_model="numpy")
 def retreat(
     hit, dwell, transit, count, arriving, mass, slope, source_slope,
     hit_count, dwell_count, transit_count,
@@ -51,7 +53,7 @@ def retreat(
         moving_slope = arriving_slope
 
 
-@njit
+@njit(error_model="numpy")
 def look_ahead(bigrams, hit, dwell, transit, count, ahead):
     """The mass of every way to go on under the letters' bigram model.
 
@@ -60,8 +62,11 @@ def look_ahead(bigrams, hit, dwell, transit, count, ahead):
     Returns the mass of all spellings.
     """
     num_keys = len(hit)
-    onward = np.zeros((num_keys + 1, num_keys))
+    onward = np.empty((num_keys + 1, num_keys))
     arrive = np.empty(num_keys)
+    for p in range(num_keys + 1):
+        for c in range(num_keys):
+            onward[p, c] = 0.0
     for p in range(num_keys):
         ahead[p, count] = bigrams[p, num_keys]
     for i in range(count - 1, -1, -1):
@@ -78,7 +83,7 @@ def look_ahead(bigrams, hit, dwell, transit, count, ahead):
     return ahead[num_keys, 0]
 
 
-@njit
+@njit(error_model="numpy")
 def walk(
     letter, first_child, levels, best, prior, prune, prune_deep,
     hit, dwell, transit, ahead, count,
@@ -121,12 +126,12 @@ def walk(
                     value = 0.0
                     for i in range(count):
                         value += arriving[kept, i] * hit[c, i] * ahead[c, i + 1]
-                    promise[kept] = value * np.exp(prior * best[node])
-                    top = max(top, promise[kept])
+                    promise[kept] = value * math.exp(prior * best[node])
+                    top = larger(top, promise[kept])
                 kept += 1
         if prune > 0.0:
-            top_ever = max(top_ever, top)
-            floor = max(prune * top, prune_deep * top_ever)
+            top_ever = larger(top_ever, top)
+            floor = larger(prune * top, prune_deep * top_ever)
             alive = level_start[depth]
             for k in range(level_start[depth], kept):
                 if promise[k] >= floor and promise[k] > 0.0:
@@ -148,7 +153,7 @@ def walk(
     return kept
 
 
-@njit
+@njit(error_model="numpy")
 def walk_back(
     letter, hit, dwell, transit, count, kept, node_of, source_of, arriving, mass, slope,
     hit_count, dwell_count, transit_count,
@@ -165,7 +170,7 @@ def walk_back(
         )  # fmt: skip
 
 
-@njit
+@njit(error_model="numpy")
 def follow(keys, hit, dwell, transit, count, arriving, mass):
     """The mass of one word, given by its merged keys."""
     num_keys = len(hit)
@@ -182,7 +187,7 @@ def follow(keys, hit, dwell, transit, count, arriving, mass):
     return mass[len(keys), count]
 
 
-@njit
+@part(error_model="numpy")
 def follow_back(
     keys, hit, dwell, transit, count, arriving, mass, slope, hit_count, dwell_count, transit_count
 ):
@@ -197,38 +202,41 @@ def follow_back(
         )  # fmt: skip
 
 
-@njit
+@njit(error_model="numpy")
 def align(keys, hit, dwell, transit, count, hits):
     """The frames in which a word's letters are hit in the likeliest of its alignments.
 
     Returns that alignment's mass; where it is 0, the frames mean nothing.
     """
     num_keys, size = len(hit), len(keys)
-    mass = np.zeros(count + 1)
-    before = np.empty(count + 1)
+    mass, before = np.empty(count + 1), np.empty(count + 1)
     # Whether the best way keeps dwelling, and whether it keeps moving, by letter and frame.
-    dwelt = np.zeros((size, count + 1), np.bool_)
-    moved = np.zeros((size, count), np.bool_)
+    dwelt = np.empty((size, count + 1), np.int64)
+    moved = np.empty((size, count + 1), np.int64)
+    for i in range(count + 1):
+        mass[i] = 0.0
     mass[0] = 1.0
     previous = num_keys
     for j in range(size):
         c = keys[j]
-        before[:] = mass
+        for i in range(count + 1):
+            before[i] = mass[i]
         mass[0] = 0.0
+        dwelt[j, 0] = 0
         moving = 0.0
         for i in range(count):
             moved[j, i] = moving > before[i]
-            arriving = max(moving, before[i])
+            arriving = larger(moving, before[i])
             moving = arriving * transit[previous, c, i]
             struck, stayed = arriving * hit[c, i], mass[i] * dwell[c, i]
             dwelt[j, i + 1] = stayed > struck
-            mass[i + 1] = max(struck, stayed)
+            mass[i + 1] = larger(struck, stayed)
         previous = c
     i = count
     for j in range(size - 1, -1, -1):
         while i > 1 and dwelt[j, i]:
             i -= 1
-        i = max(i - 1, 0)
+        i = larger(i - 1, 0)
         hits[j] = i
         while i > 0 and moved[j, i]:
             i -= 1

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import larger, part, smaller
+from ._frames import column_mean
 from ._weights import (
     APPROACH,
     DISTANCES,
@@ -30,24 +31,24 @@ _REACH = 1.5
 _SLOW = 1.0
 
 
-@njit
+@part(error_model="numpy")
 def knot(value, knots):
     """The knot before `value` and how far along it is to the next one."""
     last = len(knots) - 2
     k = 0
     while k < last and knots[k + 1] <= value:
         k += 1
-    return k, min((value - knots[k]) / (knots[k + 1] - knots[k]), 1.0)
+    return k, smaller((value - knots[k]) / (knots[k + 1] - knots[k]), 1.0)
 
 
-@njit
+@part(error_model="numpy")
 def transit_cell(px, py, move_x, move_y, speed, ax, ay, ux, uy, length, far):
     """The flat cell of the transit table: length class, heading, gap to the line a + s·u."""
     along = (px - ax) * ux + (py - ay) * uy
-    along = min(max(along, 0.0), length)
+    along = smaller(larger(along, 0.0), length)
     dx = px - ax - along * ux
     dy = py - ay - along * uy
-    gap = min(int(math.sqrt(dx * dx + dy * dy) / GRID + 0.5), NUM_GRID - 1)
+    gap = smaller(int(math.sqrt(dx * dx + dy * dy) / GRID + 0.5), NUM_GRID - 1)
     sector = 0
     if speed >= _SLOW:
         cosine = (move_x * ux + move_y * uy) / speed
@@ -60,7 +61,7 @@ def transit_cell(px, py, move_x, move_y, speed, ax, ay, ux, uy, length, far):
     return (far * NUM_HEADINGS + sector) * NUM_GRID + gap
 
 
-@njit
+@part(error_model="numpy")
 def transit_cells(plane, count, place, move, cells):
     """`cells[p, c, i]` for every pair of keys and frame."""
     num_keys = len(plane)
@@ -82,7 +83,7 @@ def transit_cells(plane, count, place, move, cells):
                 )  # fmt: skip
 
 
-@njit
+@part(error_model="numpy")
 def transit_table(weights):
     """Exponential potentials of transit by cell, scaled by the largest; and that scale's log."""
     size = NUM_LENGTHS * NUM_HEADINGS * NUM_GRID
@@ -92,25 +93,27 @@ def transit_table(weights):
         k, share = knot((cell % NUM_GRID) * GRID, GAPS)
         at = TRANSIT + (cell // NUM_GRID) * NUM_GAPS + k
         table[cell] = (1 - share) * weights[at] + share * weights[at + 1]
-        top = max(top, table[cell])
-    return np.exp(table - top), top
+        top = larger(top, table[cell])
+    for cell in range(size):
+        table[cell] = math.exp(table[cell] - top)
+    return table, top
 
 
-@njit
+@part(error_model="numpy")
 def key_offsets(plane, c, near, dx, dy, i, count, features):
     """Where in the vector an aim's offset begins; fills its six features. -1 if too far away."""
     if near >= _REACH:
         return -1
     fade = 1 - (near / _REACH) ** 2
-    right = (plane[c, 0] - plane[:, 0].mean()) / 5
-    down = plane[c, 1] - plane[:, 1].mean()
+    right = (plane[c, 0] - column_mean(plane, 0)) / 5
+    down = plane[c, 1] - column_mean(plane, 1)
     features[0], features[3] = fade * dx, fade * dy
     features[1], features[4] = right * features[0], right * features[3]
     features[2], features[5] = down * features[0], down * features[3]
     return OFFSET + 6 * (0 if i == 0 else 2 if i == count - 1 else 1)
 
 
-@njit
+@part(error_model="numpy")
 def make_potentials(
     weights, plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
     extra, extra_keys, extra_frames, hit, dwell, transit, logs,
@@ -124,7 +127,10 @@ def make_potentials(
     num_keys = len(plane)
     table, table_top = transit_table(weights)
     features = np.empty(6)
-    bonus = np.zeros((count, num_keys, 2))
+    bonus = np.empty((count, num_keys, 2))
+    for i in range(count):
+        for c in range(num_keys):
+            bonus[i, c, 0] = bonus[i, c, 1] = 0.0
     for row in range(len(extra)):
         for kind in range(2):
             bonus[extra_frames[row], extra_keys[row], kind] = extra[row, kind]
@@ -145,20 +151,22 @@ def make_potentials(
             dwell[c, i] = (1 - share) * weights[at] + share * weights[at + 1] + bonus[i, c, 1]
             at = APPROACH + k
             transit[num_keys, c, i] = (1 - share) * weights[at] + share * weights[at + 1]
-            top = max(top, hit[c, i], dwell[c, i], transit[num_keys, c, i])
+            top = larger(top, larger(hit[c, i], larger(dwell[c, i], transit[num_keys, c, i])))
         logs[i] = top
         for c in range(num_keys):
             hit[c, i] = math.exp(hit[c, i] - top)
             dwell[c, i] = math.exp(dwell[c, i] - top)
             transit[num_keys, c, i] = math.exp(transit[num_keys, c, i] - top)
-    scales = np.exp(table_top - logs)
+    scales = np.empty(count)
+    for i in range(count):
+        scales[i] = math.exp(table_top - logs[i])
     for p in range(num_keys):
         for c in range(num_keys):
             for i in range(count):
                 transit[p, c, i] = table[cells[p, c, i]] * scales[i] if p != c else 0.0
 
 
-@njit
+@part(error_model="numpy")
 def add_gradient(
     plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
     hit_count, dwell_count, transit_count, gradient,

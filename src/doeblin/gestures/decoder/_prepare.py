@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import njit, part
 from ._frames import make_frames, num_frames
 from ._potentials import make_potentials, transit_cells
 
@@ -12,7 +12,7 @@ from ._potentials import make_potentials, transit_cells
 TINY = 1e-290
 
 
-@njit
+@part(error_model="numpy")
 def frame_arrays(count, num_keys):
     return (
         np.empty((count, num_keys)),
@@ -25,7 +25,7 @@ def frame_arrays(count, num_keys):
     )
 
 
-@njit
+@njit(error_model="numpy")
 def prepare(x, y, t, plane, weights, rate, least, most, extra, extra_keys, extra_frames):
     """Frames and potentials of one trace."""
     num_keys = len(plane)

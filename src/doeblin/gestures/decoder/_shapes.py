@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import larger, part, smaller
+from ._frames import column_mean
 
 FEATURES = (
     "log_mass",
@@ -33,11 +34,12 @@ _POINTS = 32
 _TOUCH = 0.7
 
 
-@njit
+@part(error_model="numpy")
 def resample(points, out):
     """Points at equal distances along a path. Returns the path's length."""
     count = len(points)
-    along = np.zeros(count)
+    along = np.empty(count)
+    along[0] = 0.0
     for k in range(1, count):
         along[k] = along[k - 1] + math.hypot(
             points[k, 0] - points[k - 1, 0], points[k, 1] - points[k - 1, 1]
@@ -52,34 +54,38 @@ def resample(points, out):
             out[k, 0], out[k, 1] = points[0, 0], points[0, 1]
             continue
         gap = along[j + 1] - along[j]
-        share = min(max((at - along[j]) / gap, 0.0), 1.0) if gap > 0 else 0.0
+        share = smaller(larger((at - along[j]) / gap, 0.0), 1.0) if gap > 0 else 0.0
         out[k, 0] = points[j, 0] + share * (points[j + 1, 0] - points[j, 0])
         out[k, 1] = points[j, 1] + share * (points[j + 1, 1] - points[j, 1])
     return total
 
 
-@njit
+@part(error_model="numpy")
 def normalise(points, out):
     """The shape alone: centred, its larger side scaled to one."""
     count = len(points)
-    cx, cy = points[:, 0].mean(), points[:, 1].mean()
+    cx, cy = column_mean(points, 0), column_mean(points, 1)
     size = 0.5
-    size = max(size, points[:, 0].max() - points[:, 0].min())
-    size = max(size, points[:, 1].max() - points[:, 1].min())
+    for axis in range(2):
+        low = high = points[0, axis]
+        for k in range(1, count):
+            low, high = smaller(low, points[k, axis]), larger(high, points[k, axis])
+        size = larger(size, high - low)
     for k in range(count):
         out[k, 0] = (points[k, 0] - cx) / size
         out[k, 1] = (points[k, 1] - cy) / size
 
 
-@njit
+@part(error_model="numpy")
 def elastic(points, plane, keys):
     """Letters matched in order to points so that the squared distances' sum is least.
 
     Returns the root mean square distance and the greatest distance of that matching.
     """
     count = len(points)
-    cost = np.zeros(count)
-    worst = np.zeros(count)
+    cost, worst = np.empty(count), np.empty(count)
+    for i in range(count):
+        cost[i] = worst[i] = 0.0
     for j in range(len(keys)):
         best, best_worst = np.inf, np.inf
         for i in range(count):
@@ -90,12 +96,15 @@ def elastic(points, plane, keys):
             elif cost[i] < best:
                 best, best_worst = cost[i], worst[i]
             cost[i] = best + square
-            worst[i] = max(best_worst, square)
-    at = np.argmin(cost)
+            worst[i] = larger(best_worst, square)
+    at = 0
+    for i in range(1, count):
+        if cost[i] < cost[at]:
+            at = i
     return math.sqrt(cost[at] / len(keys)), math.sqrt(worst[at])
 
 
-@njit
+@part(error_model="numpy")
 def word_features(
     x, y, t, plane, trace, trace_shape, length, keys, doubled, log_mass, log_frequency, doubles,
     out,
@@ -109,7 +118,7 @@ def word_features(
         if k:
             gap = math.hypot(path[k, 0] - path[k - 1, 0], path[k, 1] - path[k - 1, 1])
             # How long people take between two letters (ms), see the generator.
-            expected += math.exp(5.21 + 0.43 * math.log(max(gap, 0.5)))
+            expected += math.exp(5.21 + 0.43 * math.log(larger(gap, 0.5)))
     ideal = np.empty((_POINTS, 2))
     ideal_length = resample(path, ideal)
     ideal_shape = np.empty((_POINTS, 2))
@@ -119,15 +128,15 @@ def word_features(
         gap = math.hypot(trace[k, 0] - ideal[k, 0], trace[k, 1] - ideal[k, 1])
         mean += gap / _POINTS
         square += gap * gap / _POINTS
-        greatest = max(greatest, gap)
+        greatest = larger(greatest, gap)
         shape += (
             math.hypot(trace_shape[k, 0] - ideal_shape[k, 0], trace_shape[k, 1] - ideal_shape[k, 1])
             / _POINTS
         )
     near, farthest = elastic(trace, plane, keys)
     ratio = math.log((length + 1.0) / (ideal_length + 1.0))
-    duration = max(t[-1] - t[0], 20.0)
-    slowness = math.log(duration / max(expected, 100.0))
+    duration = larger(t[-1] - t[0], 20.0)
+    slowness = math.log(duration / larger(expected, 100.0))
     dwell = 0.0
     if doubled >= 0:
         spent = 0.0
@@ -154,15 +163,15 @@ def word_features(
     out[16] = dwell
 
 
-@njit
+@part(error_model="numpy")
 def trace_features(
     x, y, t, plane, ids, masses, found, word_keys, word_starts, doubled, log_frequency, doubles,
     features,
 ):  # fmt: skip
     """The features of the `found` first candidates of a trace."""
     points = np.empty((len(x), 2))
-    points[:, 0] = x
-    points[:, 1] = y
+    for k in range(len(x)):
+        points[k, 0], points[k, 1] = x[k], y[k]
     trace = np.empty((_POINTS, 2))
     length = resample(points, trace)
     trace_shape = np.empty((_POINTS, 2))

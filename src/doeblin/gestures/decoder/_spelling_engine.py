@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import kept
+from ..._numba import NOUGHT, kept
 from ._frames import make_frames, num_frames
 from ._lattice import advance, follow, look_ahead
 from ._prepare import TINY, frame_arrays, prepare
@@ -14,7 +14,7 @@ from ._rows import NUM_INPUTS, fill_rows
 from ._strokes import NUM_STROKE_INPUTS, trace_strokes
 
 
-@kept(about=5)
+@kept(about=5, error_model="numpy")
 def spell(
     x,
     y,
@@ -111,7 +111,7 @@ def spell(
     return found
 
 
-@kept(about=5)
+@kept(about=5, error_model="numpy")
 def spelt(
     x, y, t, plane, weights, letters, rate, least, most, extra, extra_keys, extra_frames, keys
 ):
@@ -131,11 +131,12 @@ def spelt(
     )
 
 
-@kept(about=5)
+@kept(about=5, error_model="numpy")
 def network_rows(xs, ys, ts, starts, plane, rate, least, most):
     """The network's inputs for some traces: inputs, keys, frames, and where each begins."""
     num_keys = len(plane)
-    row_starts = np.zeros(len(starts), np.int64)
+    row_starts = np.empty(len(starts), np.int64)
+    row_starts[0] = 0
     size = 0
     for e in range(len(starts) - 1):
         a, b = starts[e], starts[e + 1]
@@ -157,7 +158,7 @@ def network_rows(xs, ys, ts, starts, plane, rate, least, most):
     return inputs[:at].copy(), keys[:at].copy(), frames[:at].copy(), row_starts
 
 
-@kept(about=10, nogil=True)
+@kept(about=10, nogil=True, error_model="numpy")
 def stroke_rows(
     xs, ys, ts, starts, plane, rate, least, most, ids, hits, word_keys, word_starts, doubled
 ):
@@ -166,13 +167,15 @@ def stroke_rows(
     Candidates are numbered on through the gestures, as if there were no gaps in `ids`' rows.
     """
     size = 0
-    for word in ids.flat:
-        if word >= 0:
-            size += word_starts[word + 1] - word_starts[word]
+    for e in range(len(ids)):
+        for k in range(ids.shape[1]):
+            word = ids[e, k]
+            if word >= 0:
+                size += word_starts[word + 1] - word_starts[word]
     rows = np.empty((size, NUM_STROKE_INPUTS), np.float32)
     owners = np.empty(size, np.int64)
     samples = np.empty(hits.shape[2], np.int64)
-    at = 0
+    at = NOUGHT
     for e in range(len(ids)):
         a, b = starts[e], starts[e + 1]
         count = num_frames(xs[a:b], ys[a:b], ts[a:b], rate, least, most)

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ..._numba import njit
-from ._frames import FINE, sample_trace
+from ..._numba import NOUGHT, larger, part, smaller
+from ._frames import FINE, column_mean, sample_trace
 
 # Points of a stroke, at equal times.
 POINTS = 6
@@ -22,33 +22,33 @@ _TOUCH = 0.7
 _TURN = 3
 
 
-@njit
+@part(error_model="numpy")
 def _bounded(value, bound):
-    return min(max(value, -bound), bound)
+    return smaller(larger(value, -bound), bound)
 
 
-@njit
+@part(error_model="numpy")
 def hit_samples(keys, hits, plane, fx, fy, out):
     """The sample nearest to each letter's key within the frame of its hit, in order of time."""
     last = 0
     for j in range(len(keys)):
         centre = FINE * hits[j]
         best, at = np.inf, centre
-        for s in range(max(centre - FINE // 2, 0), min(centre + FINE // 2, len(fx) - 1) + 1):
+        for s in range(larger(centre - FINE // 2, 0), smaller(centre + FINE // 2, len(fx) - 1) + 1):
             square = (fx[s] - plane[keys[j], 0]) ** 2 + (fy[s] - plane[keys[j], 1]) ** 2
             if square < best:
                 best, at = square, s
-        last = max(last, at)
+        last = larger(last, at)
         out[j] = last
 
 
-@njit
+@part(error_model="numpy")
 def stroke(fx, fy, path, begin, end, x, y, ux, uy, step, length, arriving, out, column):
     """Writes a stroke between two samples, relative to the key at (x, y) and the direction u."""
     for m in range(POINTS):
         share = m / POINTS if arriving else (m + 1) / POINTS
         at = begin + share * (end - begin)
-        s = min(int(at), len(fx) - 2)
+        s = smaller(int(at), len(fx) - 2)
         part = at - s
         dx = fx[s] + part * (fx[s + 1] - fx[s]) - x
         dy = fy[s] + part * (fy[s + 1] - fy[s]) - y
@@ -57,26 +57,26 @@ def stroke(fx, fy, path, begin, end, x, y, ux, uy, step, length, arriving, out, 
     column += 2 * POINTS
     greatest = 0.0
     for s in range(begin, end + 1):
-        greatest = max(greatest, abs((fy[s] - y) * ux - (fx[s] - x) * uy))
+        greatest = larger(greatest, abs((fy[s] - y) * ux - (fx[s] - x) * uy))
     out[column] = length / 2 - 1
     out[column + 1] = ux if length > 0 else 0.0
     out[column + 2] = uy if length > 0 else 0.0
     out[column + 3] = math.log(((end - begin) * step + 0.02) / 0.2)
     out[column + 4] = math.log((path[end] - path[begin] + 0.5) / (length + 0.5))
-    out[column + 5] = min(greatest, 4.0)
+    out[column + 5] = smaller(greatest, 4.0)
     return column + 6
 
 
-@njit
+@part(error_model="numpy")
 def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
     """One row of `out` for each letter of a word."""
     count, fine = len(keys), len(fx)
     hit_samples(keys, hits, plane, fx, fy, samples)
-    mean = max(path[-1] / (step * (fine - 1)), 1e-6)
-    middle_x, middle_y = plane[:, 0].mean(), plane[:, 1].mean()
+    mean = larger(path[-1] / (step * (fine - 1)), 1e-6)
+    middle_x, middle_y = column_mean(plane, 0), column_mean(plane, 1)
     for j in range(count):
         x, y, at = plane[keys[j], 0], plane[keys[j], 1], samples[j]
-        column = 0
+        column = NOUGHT
         for side in range(2):
             other = j - 1 if side == 0 else j + 1
             ux, uy, length = 1.0, 0.0, 0.0
@@ -84,17 +84,15 @@ def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
                 ux, uy = plane[keys[other], 0] - x, plane[keys[other], 1] - y
                 length = math.hypot(ux, uy)
                 ux, uy = ux / length, uy / length
+            begin, end = at, at
             if side == 0:
-                begin = samples[j - 1] if j > 0 else 0
-                column = stroke(
-                    fx, fy, path, begin, at, x, y, ux, uy, step, length, True, out[j], column
-                )
+                begin = samples[j - 1] if j > 0 else NOUGHT
             else:
                 end = samples[j + 1] if j < count - 1 else fine - 1
-                column = stroke(
-                    fx, fy, path, at, end, x, y, ux, uy, step, length, False, out[j], column
-                )
-        before, after = max(at - _TURN, 0), min(at + _TURN, fine - 1)
+            column = stroke(
+                fx, fy, path, begin, end, x, y, ux, uy, step, length, side == 0, out[j], column
+            )
+        before, after = larger(at - _TURN, 0), smaller(at + _TURN, fine - 1)
         ax, ay = fx[at] - fx[before], fy[at] - fy[before]
         bx, by = fx[after] - fx[at], fy[after] - fy[at]
         size = math.hypot(ax, ay) * math.hypot(bx, by) + 0.01
@@ -114,7 +112,7 @@ def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
         row[column + 2] = (ax * bx + ay * by) / size
         row[column + 3] = (ax * by - ay * bx) / size
         row[column + 4] = math.log(speed + 1.0) / 2 - 0.5
-        row[column + 5] = min(speed / mean, 3.0) - 1
+        row[column + 5] = smaller(speed / mean, 3.0) - 1
         row[column + 6] = math.log((spent + 0.02) / 0.1)
         row[column + 7] = j == 0
         row[column + 8] = j == count - 1
@@ -125,7 +123,7 @@ def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
         row[column + 13] = j / count
 
 
-@njit
+@part(error_model="numpy")
 def trace_strokes(
     x, y, t, plane, count, ids, hits, word_keys, word_starts, doubled, samples, rows, owners,
     first, at,
@@ -135,9 +133,9 @@ def trace_strokes(
     `owners` gets the number of the candidate that a row is of, counted from `first`.
     """
     fine = (count - 1) * FINE + 1
-    fx, fy, path = np.empty(fine), np.empty(fine), np.zeros(fine)
+    fx, fy, path = np.empty(fine), np.empty(fine), np.empty(fine)
     sample_trace(x, y, t, fx, fy, path)
-    step = max((t[-1] - t[0]) / 1000.0, 1e-3) / (fine - 1)
+    step = larger((t[-1] - t[0]) / 1000.0, 1e-3) / (fine - 1)
     for k in range(len(ids)):
         if ids[k] < 0:
             break
@@ -146,6 +144,7 @@ def trace_strokes(
         word_strokes(
             fx, fy, path, step, plane, keys, hits[k], doubled[ids[k]], samples, rows[at:end]
         )
-        owners[at:end] = first + k
+        for row in range(at, end):
+            owners[row] = first + k
         at = end
     return at
