@@ -20,6 +20,7 @@ import pytest
 from doeblin._errors import InputError
 from doeblin.programs import read_program, verify
 
+from .fuzz.clauses import spacer
 from .fuzz.referee import FAILS, Bench
 
 FOLDER = Path(__file__).parent / "corpus"
@@ -66,3 +67,10 @@ def test_truths_are_the_compilers(tmp_path):
         for path, found in zip(programs, truths, strict=True)
     }
     assert fails == {path.name: truth(path) == "unsafe" for path in programs}
+
+
+def test_truths_are_the_solvers():
+    for path in FILES:
+        if path.suffix == ".smt2" and truth(path) in DECIDED:
+            opposite = {"safe": "unsat", "unsafe": "sat"}[truth(path)]
+            assert spacer(path.read_text()) != opposite, path.name

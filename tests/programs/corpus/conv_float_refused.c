@@ -1,0 +1,2 @@
+// truth: refused
+int main(void){ int x = 3.7; assert(x == 3); return 0; }

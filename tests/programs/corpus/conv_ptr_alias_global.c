@@ -1,0 +1,2 @@
+// truth: refused
+int g; int main(void){ int *p = &g; *p = 2; assert(g == 0); return 0; }

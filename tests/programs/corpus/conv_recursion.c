@@ -1,0 +1,2 @@
+// truth: refused
+int f(int n){ return n <= 0 ? 0 : 1 + f(n - 1); } int main(void){ assert(f(3) == 4); return 0; }

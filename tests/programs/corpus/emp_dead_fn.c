@@ -1,0 +1,2 @@
+// truth: empty
+void unused(int x){ assert(x); } int main(void){ return 0; }

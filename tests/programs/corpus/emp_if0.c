@@ -1,0 +1,6 @@
+// truth: empty
+int main(void){
+#if 0
+assert(0);
+#endif
+return 0; }

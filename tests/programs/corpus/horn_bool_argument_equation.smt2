@@ -1,0 +1,6 @@
+; truth: unsafe (the argument is the truth of the equation)
+(set-logic HORN)
+(declare-fun p (Bool) Bool)
+(assert (forall ((x Int)) (=> (= x 4) (p (= x 5)))))
+(assert (forall ((b Bool)) (=> (and (p b) (not b)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: safe (chained and pairwise)
+(set-logic HORN)
+(declare-fun p (Int Int Int) Bool)
+(assert (forall ((x Int) (y Int) (z Int)) (=> (and (< x y z) (distinct x y z)) (p x y z))))
+(assert (forall ((x Int) (y Int) (z Int)) (=> (and (p x y z) (>= x z)) false)))
+(check-sat)

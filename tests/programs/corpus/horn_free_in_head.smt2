@@ -1,0 +1,6 @@
+; truth: unsafe (a variable of the head alone is any value)
+(set-logic HORN)
+(declare-fun p (Int Int) Bool)
+(assert (forall ((x Int) (y Int)) (=> (= x 0) (p x y))))
+(assert (forall ((x Int) (y Int)) (=> (and (p x y) (= y 77)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: refused (a number plus a truth value)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (forall ((x Int)) (=> (= x (+ x true)) (p x))))
+(assert (forall ((x Int)) (=> (p x) false)))
+(check-sat)

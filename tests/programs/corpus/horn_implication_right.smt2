@@ -1,0 +1,6 @@
+; truth: unsafe (=> associates to the right)
+(set-logic HORN)
+(declare-fun p (Bool Bool Bool) Bool)
+(assert (forall ((a Bool) (b Bool) (c Bool)) (=> (=> a b c) (p a b c))))
+(assert (forall ((a Bool) (b Bool) (c Bool)) (=> (and (p a b c) (not a) b (not c)) false)))
+(check-sat)

@@ -1,0 +1,7 @@
+; truth: unsafe (a parallel let exchanges)
+(set-logic HORN)
+(declare-fun p (Int Int) Bool)
+(assert (p 1 2))
+(assert (forall ((x Int) (y Int)) (=> (p x y) (let ((x y) (y x)) (p x y)))))
+(assert (forall ((x Int) (y Int)) (=> (and (p x y) (= x 2) (= y 1)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: unsafe ((- a b c) is a - b - c)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (p (- 10 3 2)))
+(assert (forall ((x Int)) (=> (and (p x) (= x 5)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: safe (x! and x.1 are ordinary names)
+(set-logic HORN)
+(declare-fun p (Int Int) Bool)
+(assert (forall ((x Int) (x! Int) (x.1 Int)) (=> (and (= x 1) (= x! 2) (= x.1 3)) (p x x!))))
+(assert (forall ((x Int) (x! Int)) (=> (and (p x x!) (= x x!)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: safe (the inner x is another)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (p 1))
+(assert (forall ((x Int)) (=> (and (p x) (forall ((x Int)) (=> (= x 5) (> x 4))) (> x 3)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: unsafe (|5| is a symbol)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (forall ((|5| Int)) (=> (= |5| 0) (p |5|))))
+(assert (forall ((|5| Int)) (=> (and (p |5|) (< |5| 5)) false)))
+(check-sat)

@@ -1,0 +1,6 @@
+; truth: unsafe (two exists of one name are two variables)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (forall ((y Int)) (=> (and (exists ((x Int)) (= x 1)) (exists ((x Int)) (= x 2)) (= y 3)) (p y))))
+(assert (forall ((y Int)) (=> (and (p y) (= y 3)) false)))
+(check-sat)

@@ -1,0 +1,7 @@
+; truth: unsafe (every query counts)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (p 1))
+(assert (forall ((x Int)) (=> (and (p x) (= x 1)) false)))
+(assert (forall ((x Int)) (=> (and (p x) (= x 2)) false)))
+(check-sat)

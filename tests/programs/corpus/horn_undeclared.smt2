@@ -1,0 +1,6 @@
+; truth: refused (y is not declared)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (forall ((x Int)) (=> (= x y) (p x))))
+(assert (forall ((x Int)) (=> (p x) false)))
+(check-sat)

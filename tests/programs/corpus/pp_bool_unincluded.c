@@ -1,0 +1,2 @@
+// truth: refused
+int main(void){ bool b = 1; assert(b == 0); return 0; }

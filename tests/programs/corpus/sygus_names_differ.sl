@@ -1,0 +1,8 @@
+; truth: safe (parameters go by position)
+(set-logic LIA)
+(synth-inv inv ((x Int) (y Int)))
+(define-fun pre ((y Int) (x Int)) Bool (and (= y 0) (= x 7)))
+(define-fun trans ((a Int) (b Int) (c Int) (d Int)) Bool (and (= c (+ a 1)) (= d b)))
+(define-fun post ((x Int) (y Int)) Bool (and (>= x 0) (= y 7)))
+(inv-constraint inv pre trans post)
+(check-synth)

@@ -1,0 +1,8 @@
+; truth: unsafe (parameters go by position)
+(set-logic LIA)
+(synth-inv inv ((x Int) (y Int)))
+(define-fun pre ((x Int) (y Int)) Bool (and (= x 0) (= y 1)))
+(define-fun trans ((x Int) (y Int) (y! Int) (x! Int)) Bool (and (= y! y) (= x! x)))
+(define-fun post ((x Int) (y Int)) Bool (= x 0))
+(inv-constraint inv pre trans post)
+(check-synth)
