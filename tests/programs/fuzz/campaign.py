@@ -14,7 +14,8 @@ from pathlib import Path
 from doeblin._errors import InputError
 from doeblin.programs import Verdict, parse_program, verify
 
-from .grammar import Generator, Program
+from .expressions import Program
+from .grammar import Generator
 from .referee import FAILS, OVERFLOWS, Bench, Truth
 from .render import render
 
@@ -56,7 +57,7 @@ def prepare(seeds: range, folder: Path, levels=("-O0", "-O2")) -> Batch:
             places.append(len(texts))
             texts.append(render(mirror, ranges=known, order="right"))
         else:
-            texts.append(text)
+            texts.append(render(program, ranges=known, referee=True))
         cases.append(Case(seed, program, text, places))
     bench = Bench(texts, folder, levels=levels)
     truths = bench.truths()

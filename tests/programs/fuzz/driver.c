@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <limits.h>
+#include <unistd.h>
 
 #define MOST 64
 typedef long long wide;
@@ -74,7 +75,8 @@ WEAK void reach_error(void) { stop('F'); }
 WEAK void __VERIFIER_error(void) { stop('F'); }
 void __assert_fail(const char *a, const char *f, unsigned l, const char *n) { stop('F'); }
 void abort(void) { stop('A'); }
-void exit(int status) { if (s && s->running) stop('A'); fflush(stdout); _Exit(status); }
+void exit(int status) { if (s && s->running) stop('A'); fflush(stdout); _exit(status); }
+void _Exit(int status) { exit(status); }
 
 /* The range of a value over all runs that are defined: "B NUMBER LOW HIGH" after an enumeration. */
 void probe(int k, wide v) {
@@ -95,7 +97,7 @@ static void merge(int counts) {
 
 void __sanitizer_cov_trace_pc(void) { if (s && s->running && ++s->steps > step_limit) stop('L'); }
 static void late(int n) { if (s->running) stop('L'); }
-static void trap(int n) { if (s->running) stop('U'); _Exit(3); }
+static void trap(int n) { if (s->running) stop('U'); _exit(3); }
 
 #define REPORT(name, outcome) void __ubsan_handle_##name(struct report *r, unsigned long a, unsigned long b) { stop(outcome); }
 #define UB(name) REPORT(name, 'U')

@@ -5,71 +5,25 @@ unsequenced effects on one variable, except where `Generator.unordered` makes on
 Assertions are mostly *holes*: an expression whose exact range the referee measures first, so that
 the assertion is tight.
 
-Expressions: ("num", text), ("var", name), ("un", op, e), ("bin", op, a, b), ("cond", c, a, b),
-("cast", type, e), ("comma", a, b), ("set", op, name, e), ("step", op, prefix, name),
-("call", name, args), ("sizeof", e), ("sizetype", type), ("input", kind),
-("either", op, name, call). Statements are named after C's; "flat" is a list of them.
+Statements are tuples named after C's; ("flat", [...]) is a list of them without braces.
 """
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, field
-
-SIGNED = ("char", "signed char", "short", "int", "long", "long long")
-UNSIGNED = ("unsigned char", "unsigned short", "unsigned int", "unsigned long")
-INPUTS = {"_Bool": "bool", "unsigned char": "uchar", "char": "char", "int": "int"}
-COMPOUND = ["+=", "+=", "+=", "-=", "-=", "*=", "/=", "%=", "<<=", ">>="]
-COMPARE = ("<", "<=", ">", ">=", "==", "!=")
-EDGES = (
-    "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
+from .expressions import (
+    COMPOUND,
+    INPUTS,
+    SIGNED,
+    SPELLINGS,
+    UNSIGNED,
+    Expressions,
+    Function,
+    Program,
 )
-SPELLINGS = ("assert", "verifier", "reach", "error", "fail", "check", "label")
 
 
-@dataclass
-class Function:
-    result: str
-    name: str
-    params: list[tuple[str, str]]
-    body: list[tuple]
-    effects: bool = False  # writes something that outlives a call
-    leaf: bool = False  # reads and writes nothing but its parameters
-    value: tuple | None = None  # of a function that is one return
-
-
-@dataclass
-class Program:
-    number: int
-    head: list[str] = field(default_factory=list)  # macros, enums, typedefs, in order
-    globals: list[tuple[str, str, tuple | None]] = field(default_factory=list)
-    functions: list[Function] = field(default_factory=list)
-    body: list[tuple] = field(default_factory=list)
-    holes: int = 0
-    unordered: bool = False
-    types: dict[str, str] = field(default_factory=dict)  # typedef and enum names to what they are
-
-
-class Generator:
+class Generator(Expressions):
     """Draws one program; file-scope names end in its number, so that many share a unit."""
-
-    def __init__(self, seed: int, number: int | None = None):
-        number = seed if number is None else number
-        self.rng = random.Random(seed)
-        self.made = Program(number)
-        self.tag = f"_{number}"
-        self.scopes: list[dict[str, tuple[str, bool]]] = [{}]
-        self.constants: list[str] = []
-        self.types = ["int"] * 6 + ["_Bool", *SIGNED, *UNSIGNED]
-        self.fresh = 0
-        self.loops = 0
-        self.inside: list[str] = []  # enclosing loops and switches
-        self.effects = False
-        self.globals_used = False
-        self.result: str | None = None
-        self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
-        self.wrong = self.rng.random() < 0.3  # one assertion is to fail
-        self.hidden: str | None = None  # being declared: its initialiser may not read it
 
     def program(self) -> Program:
         rng, made = self.rng, self.made
@@ -84,9 +38,9 @@ class Generator:
         made.body = self.inputs()
         for name in ("a", "b", "c")[: rng.randint(1, 3)]:
             made.body.append(self.declare(name))
-        made.body += self.block(2, rng.randint(2, 5))
-        if self.loops == 0 and rng.random() < 0.7:
-            made.body.append(self.loop(2))
+        made.body += self.block(rng.choice([1, 1, 2]), rng.randint(1, 4))
+        if self.loops == 0 and rng.random() < 0.6:
+            made.body.append(self.loop(1))
         if rng.random() < 0.15 and (found := self.unordered()):
             made.body.append(found)
         for _ in range(rng.randint(1, 2)):
@@ -118,7 +72,7 @@ class Generator:
             self.constants.append(f"N{tag}")
         if rng.random() < 0.3:
             made.head.append(f"#define MAX{tag}(x, y) ((x) > (y) ? (x) : (y))")
-            made.head.append(f"#define RAW{tag}(x) x + 1")
+            made.head.append(f"#define SUM{tag}(x, ...) ((x) + (__VA_ARGS__))")
         if rng.random() < 0.3:
             made.head += [
                 f"#if {self.pp(2)}",
@@ -128,6 +82,18 @@ class Generator:
                 "#endif",
             ]
             self.constants.append(f"W{tag}")
+
+        if rng.random() < 0.2:
+            made.head += [
+                f"#define JOIN{tag}(x, y) x##y",
+                f"#define LATE{tag}(x, y) JOIN{tag}(x, y)",
+            ]
+            made.head += [f"#define ONE{tag} 1", f"#ifdef ONE{tag}", f"#undef ONE{tag}", "#endif"]
+            made.head += [f"#ifndef ONE{tag}", f"#define ONE{tag} 2", "#elif 1 / 0", "#endif"]
+            self.constants += [f"LATE{tag}(ONE{tag}, 0)", f"JOIN{tag}(0x, 7)"]
+            self.constants.append(f"((int)sizeof(LATE{tag}(ONE{tag}, u)))")
+        if rng.random() < 0.1:
+            made.head.append('_Static_assert(sizeof(int) == 4, "an int has four bytes");')
 
     def pp(self, depth: int) -> str:
         rng = self.rng
@@ -231,11 +197,6 @@ class Generator:
         self.touch(name, write=True)
         return name
 
-    def touch(self, name: str, write: bool = False) -> None:
-        if name.endswith(self.tag) or name == "s":
-            self.globals_used = True
-            self.effects |= write
-
     def make_assign(self, depth: int) -> tuple:
         name = self.target()
         return ("expr", ("set", "=", name, self.expression(3, avoid={name})))
@@ -253,9 +214,6 @@ class Generator:
 
     def make_step(self, depth: int) -> tuple:
         return ("expr", self.step(self.target()))
-
-    def step(self, name: str) -> tuple:
-        return ("step", self.rng.choice(["++", "--"]), self.rng.random() < 0.5, name)
 
     def make_void(self, depth: int) -> tuple:
         return self.rng.choice([("empty",), ("expr", ("cast", "void", self.expression(1)))])
@@ -337,7 +295,7 @@ class Generator:
             f"i{self.fresh}",
             rng.choice(["int", "int", "unsigned int", "unsigned char", "short"]),
         )
-        bound = ("num", str(rng.randint(1, 6)))
+        bound = ("num", str(rng.randint(1, 4)))
         shape = rng.choice(["for", "for", "while", "do", "endless", "down"])
         condition: tuple = ("bin", rng.choice(["<", "!=", "<="]), ("var", counter), bound)
         if rng.random() < 0.25:
@@ -385,127 +343,3 @@ class Generator:
         name = self.rng.choice(self.made.globals)[1]
         call = self.call(self.rng.choice(changing))
         return ("expr", ("set", "=", self.target(), ("either", self.rng.choice("+-"), name, call)))
-
-    # Expressions
-
-    def type(self) -> str:
-        return self.rng.choice(self.types)
-
-    def visible(self) -> dict[str, tuple[str, bool]]:
-        out: dict[str, tuple[str, bool]] = {}
-        for scope in self.scopes:
-            out.update(scope)
-        out.pop(self.hidden or "", None)
-        return out
-
-    def is_signed(self, e: tuple) -> bool:
-        if e[0] != "var":
-            return False
-        kind = self.visible()[e[1]][0]
-        return self.made.types.get(kind, kind) in SIGNED
-
-    def number(self) -> tuple:
-        rng = self.rng
-        draw = rng.random()
-        if draw < 0.15 and self.constants:
-            return ("num", rng.choice(self.constants))
-        if draw < 0.25:
-            return ("num", rng.choice(EDGES.split()))
-        return ("num", str(rng.choice([0, 1, 1, 2, 3, 4, 5, 7, 10, -1, -2])))
-
-    def pure(self, depth: int, avoid: frozenset[str] | set[str] = frozenset()) -> tuple:
-        """No effects, and nothing in `avoid` is read."""
-        rng = self.rng
-        draw = rng.random()
-        if depth == 0 or draw < 0.2:
-            names = [n for n in self.visible() if n not in avoid]
-            if not names or rng.random() < 0.3:
-                return self.number()
-            name = rng.choice(names)
-            self.touch(name)
-            return ("var", name)
-        more = lambda: self.pure(depth - 1, avoid)  # noqa: E731
-        if draw < 0.55:
-            return ("bin", rng.choice("+-+-*"), more(), more())
-        if draw < 0.63:
-            divisor = (
-                more() if rng.random() < 0.1 else ("num", rng.choice(["2", "3", "4", "-2", "7u"]))
-            )
-            return ("bin", rng.choice("/%"), more(), divisor)
-        if draw < 0.68:
-            op = rng.choice(["<<", ">>", ">>", "&", "&", *("|^" * self.bits)])
-            return (
-                "bin",
-                op,
-                more(),
-                ("num", rng.choice(["1", "2", "3"] if op in ("<<", ">>") else ["1", "3", "7"])),
-            )
-        if draw < 0.74:
-            return ("bin", rng.choice(COMPARE), more(), more())
-        if draw < 0.79:
-            return ("un", rng.choice("-+~!"), more())
-        if draw < 0.86:
-            return ("cast", self.type(), more())
-        if draw < 0.91:
-            return ("cond", self.pure(depth - 1, avoid), more(), more())
-        if draw < 0.93:
-            return rng.choice([("sizeof", more()), ("sizetype", self.type())])
-        if draw < 0.95:
-            return ("bin", rng.choice(["&&", "||"]), more(), more())
-        if draw < 0.97 and any("MAX" in line for line in self.made.head):
-            return ("call", f"MAX{self.tag}", [more(), more()])
-        leaves = [f for f in self.made.functions if f.leaf]
-        if leaves:
-            chosen = rng.choice(leaves)
-            return ("call", chosen.name, [more() for _ in chosen.params])
-        return more()
-
-    def call(self, chosen: Function) -> tuple:
-        if chosen.effects:
-            self.effects = True
-        self.globals_used |= not chosen.leaf
-        return ("call", chosen.name, [self.pure(1) for _ in chosen.params])
-
-    def expression(self, depth: int, avoid: set[str] | frozenset[str] = frozenset()) -> tuple:
-        """With an effect now and then, sequenced before everything that could see it."""
-        rng = self.rng
-        draw = rng.random()
-        free = [n for n, (_, free) in self.visible().items() if free and n not in avoid]
-        locals_ = {n for n in self.visible() if n.endswith(self.tag) or n == "s"}
-        if draw > 0.3 or not free:
-            return self.pure(depth)
-        if draw < 0.1 and self.made.functions:
-            call = self.call(rng.choice(self.made.functions))
-            if rng.random() < 0.4:
-                return call
-            return ("bin", rng.choice("+-*"), *rng.sample([call, self.pure(1, locals_)], 2))
-        name = rng.choice(free)
-        self.touch(name, write=True)
-        effect = self.step(name)
-        if rng.random() < 0.3:
-            effect = ("set", rng.choice(["=", "+=", "-="]), name, self.pure(1, {name}))
-        if draw < 0.17:
-            return ("bin", rng.choice("+-*"), *rng.sample([effect, self.pure(1, {name})], 2))
-        if draw < 0.22:
-            return ("comma", effect, self.pure(depth - 1))
-        if draw < 0.27:
-            return ("bin", rng.choice(["&&", "||"]), self.condition(0), effect)
-        return ("cond", self.condition(1), effect, self.pure(depth - 1))
-
-    def condition(self, depth: int) -> tuple:
-        rng = self.rng
-        draw = rng.random()
-        if depth > 0 and draw < 0.2:
-            return (
-                "bin",
-                rng.choice(["&&", "||"]),
-                self.condition(depth - 1),
-                self.condition(depth - 1),
-            )
-        if depth > 0 and draw < 0.28:
-            return ("un", "!", self.condition(depth - 1))
-        if draw < 0.36:
-            return self.pure(0)
-        if draw < 0.4 and self.result is None:
-            return ("input", "bool")
-        return ("bin", rng.choice(COMPARE), self.pure(1), self.pure(1))

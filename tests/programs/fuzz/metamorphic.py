@@ -31,15 +31,15 @@ def measured(seeds: range, folder: Path) -> dict[int, dict[int, tuple[int, int]]
 
 
 def rewritings(
-    seed: int, ranges: dict[int, tuple[int, int]], names=tuple(STYLES)
+    seed: int, ranges: dict[int, tuple[int, int]], names=tuple(STYLES), referee: bool = False
 ) -> dict[str, str]:
     """The program and its rewritings, by the style's name; file-scope names are all different."""
-    plain = render(Generator(seed).program(), PLAIN, ranges)
+    plain = render(Generator(seed).program(), PLAIN, ranges, referee=referee)
     texts = {"plain": plain}
     for k, name in enumerate(names, start=1):
         if applies(STYLES[name], plain):
             made = Generator(seed, seed + k * APART).program()
-            texts[name] = render(made, STYLES[name], ranges)
+            texts[name] = render(made, STYLES[name], ranges, referee=referee)
     return texts
 
 
@@ -48,7 +48,7 @@ def same_truth(seeds: range, folder: Path) -> list[str]:
     texts = [
         (seed, name, text)
         for seed, ranges in measured(seeds, folder / "probe").items()
-        for name, text in rewritings(seed, ranges).items()
+        for name, text in rewritings(seed, ranges, referee=True).items()
     ]
     truths = Bench([text for *_, text in texts], folder, names=["gcc"], levels=[]).truths()
     plain: dict[int, str] = {}

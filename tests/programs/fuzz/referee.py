@@ -150,8 +150,8 @@ class Bench:
             ends = {run.inputs: run.outcome for run in group if run.outcome != "C"}
             for run in (run for other in others for run in other[i] if run.outcome != "C"):
                 known = ends.setdefault(run.inputs, run.outcome)
-                if known != run.outcome and known not in "OU":
-                    if run.outcome in "OU":  # one sanitizer sees what the other overlooks
+                if known != run.outcome and known not in "DSOU":
+                    if run.outcome in "DSOU":  # one sanitizer sees what the other overlooks
                         ends[run.inputs] = run.outcome
                     else:
                         truth.split.append(run)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .grammar import Function, Program
+from .expressions import Function, Program
 
 HEAD = """#include <assert.h>
+#include <stdlib.h>
 extern int __VERIFIER_nondet_int(void); extern _Bool __VERIFIER_nondet_bool(void);
 extern char __VERIFIER_nondet_char(void); extern unsigned char __VERIFIER_nondet_uchar(void);
 extern void __VERIFIER_assume(int); extern void __VERIFIER_assert(int);
@@ -56,12 +57,15 @@ class Renderer:
         style: Style = PLAIN,
         ranges: Mapping[int, tuple[int, int]] | None = None,
         order: str | None = None,
+        referee: bool = False,
     ):
-        """`ranges` of the holes (None: they are measured); `order` of unordered operands."""
+        """`ranges` of the holes (None: they are measured); `order` of unordered operands; for the
+        `referee` all is C, also what is said in ACSL."""
         self.program = program
         self.style = style
         self.ranges = ranges
         self.order = order
+        self.referee = referee or order is not None
         self.dead = 0
         self.inlined = {f.name: f for f in program.functions if f.value} if style.inline else {}
         self.bound: list[dict[str, str]] = []
@@ -99,7 +103,7 @@ class Renderer:
         return f"{f.result} {self.name(f.name)}({params or 'void'})"
 
     def function(self, f: Function) -> str:
-        return f"static {self.signature(f)} {{\n{self.block(f.body, 1)}}}"
+        return f"static inline {self.signature(f)} {{\n{self.block(f.body, 1)}}}"
 
     # Statements
 
@@ -130,6 +134,8 @@ class Renderer:
 
     def s_decl(self, static: bool, kind: str, name: str, value: tuple | None) -> list[str]:
         start = f"{'static ' * static}{self.type(kind)} {self.name(name)}"
+        if name == "d":
+            start = f"{self.type(kind)} __attribute__((unused)) {self.name(name)}"
         if value is None:
             return [start + ";"]
         if self.style.split and not static:
@@ -225,10 +231,15 @@ class Renderer:
         if self.ranges is None:
             return [f"probe({k}, (long long)({self.e(e)}));"]
         low, high = self.ranges.get(k, (0, 0))
+        if spelling == "acsl":
+            if e[0] == "var" and not self.referee and not wrong:
+                return [f"//@ assert {low} <= {self.name(e[1])} <= {high};"]
+            spelling = "assert"
         return [self.claim(claim_text(self.e(e), low, high, wrong, signed), spelling)]
 
     def claim(self, c: str, spelling: str) -> str:
-        if spelling in ("assert", "verifier", "check"):
+        if spelling in ("acsl", "assert", "verifier", "check"):
+            spelling = spelling.replace("acsl", "assert")
             tag = f"check_{self.program.number}"
             call = {"assert": "assert", "verifier": "__VERIFIER_assert", "check": tag}[spelling]
             return f"{call}({c});" if spelling == "assert" else f"{call}(({c}) ? 1 : 0);"
@@ -282,7 +293,7 @@ class Renderer:
         texts = [self.e(a) for a in args]
         chosen = self.inlined.get(name)
         if chosen is None or any(a[0] not in ("var", "num") for a in args):
-            macro = name.startswith("MAX")
+            macro = name.startswith(("MAX", "SUM", "abs", "__builtin"))
             return f"{name if macro else self.name(name)}({', '.join(texts)})"
         assert chosen.value
         bound = zip(chosen.params, texts, strict=True)
@@ -320,5 +331,11 @@ def _holds(body, kind: str) -> bool:
     return isinstance(body, tuple | list) and any(_holds(part, kind) for part in body)
 
 
-def render(program: Program, style: Style = PLAIN, ranges=None, order: str | None = None) -> str:
-    return Renderer(program, style, ranges, order).text()
+def render(
+    program: Program,
+    style: Style = PLAIN,
+    ranges=None,
+    order: str | None = None,
+    referee: bool = False,
+) -> str:
+    return Renderer(program, style, ranges, order, referee).text()

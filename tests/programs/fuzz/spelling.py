@@ -24,7 +24,7 @@ NAMES = [
     "A",
     "|(|",
 ]
-PREDICATES = ["p", "inv", "|P 1|", "P!1", "p.q", "main@loop", "|2|", "x7", "_p", "x9"]
+PREDICATES = ["p", "inv", "|P 1|", "P!1", "p.q", "main@loop", "|2|", "x1", "_p", "x0"]
 
 
 class Speller:
