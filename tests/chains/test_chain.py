@@ -53,7 +53,13 @@ def finite_chain(schedule: Schedule) -> tuple[doeblin.Chain, np.ndarray]:
     return chain, finite.staged_law(schedule, by_stage, LAW)
 
 
-every_schedule = pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES.keys())
+every_schedule = pytest.mark.parametrize(
+    "schedule",
+    [
+        pytest.param(schedule, id=name, marks=pytest.mark.double if name == "cycle" else ())
+        for name, schedule in SCHEDULES.items()
+    ],
+)
 
 
 @every_schedule

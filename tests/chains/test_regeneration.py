@@ -25,6 +25,7 @@ def test_estimates_are_within_their_errors(name):
     )
 
 
+@pytest.mark.double
 def test_estimates_within_stages():
     chain, law = finite_chain(SCHEDULES["cycle"])
     estimate = chain.estimate(
