@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning
+DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test double browser load bench fuzz docs notebooks gallery lint clean
@@ -26,10 +27,10 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m double $(SAMPLING)
+	$(DOUBLE) -m double $(SAMPLING)
 
 double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision
-	JAX_ENABLE_X64=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(SAMPLING)
+	$(DOUBLE) $(SAMPLING)
 
 # The page is tested in Debian's Chromium, installed here where that needs no password.
 browser:

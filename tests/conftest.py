@@ -16,3 +16,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("doeblin")
+
+if os.environ.get("DOEBLIN_CHECK_SHAPES"):
+    from . import shapes
+
+    shapes.install()

@@ -30,7 +30,16 @@ def test_every_public_class_has_a_case():
             assert any(type(case.restart) is thing for case in RESTARTS.values()), name
 
 
-@pytest.mark.parametrize("case", KERNELS.values(), ids=KERNELS.keys())
+IN_BOTH_PRECISIONS = {"Gibbs, mixed sites", "ColouredGibbs", "Metropolis", "BlockKernel", "mixture"}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=pytest.mark.double if name in IN_BOTH_PRECISIONS else ())
+        for name, case in KERNELS.items()
+    ],
+)
 def test_kernel_contract(case: KernelCase):
     kernel, states = case.kernel, case.states
     step = jax.jit(jax.vmap(lambda key, state: kernel.sample(key, state, case.x)))
@@ -97,11 +106,15 @@ def check_form(case: KernelCase) -> Any:
     return moved
 
 
-def check_gradient(case: KernelCase, new: Any) -> None:
+def check_gradient(case: KernelCase, moved: Any) -> None:
+    """Of a step taken, and of staying put."""
     old = pick(case.states, 0)
-    gradient = eqx.filter_jit(eqx.filter_grad(lambda kernel: kernel.log_prob(new, old, case.x)))
-    for leaf in jax.tree.leaves(gradient(case.kernel)):
-        assert jnp.isfinite(leaf).all()
+    gradient = eqx.filter_jit(
+        eqx.filter_grad(lambda kernel, new: kernel.log_prob(new, old, case.x))
+    )
+    for new in (moved, old):
+        for leaf in jax.tree.leaves(gradient(case.kernel, new)):
+            assert jnp.isfinite(leaf).all()
 
 
 def check_support(case: KernelCase, matrix: np.ndarray) -> None:

@@ -68,16 +68,19 @@ class Metropolis(AbstractReversibleKernel):
         return new, log_proposed + jnp.where(accepted, log_accept, log_reject)
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
-        def move(state: State) -> Scalar:
+        def log_move(state: State) -> Scalar:
             return self.proposal.log_prob(state, old, x) + self.log_accept(state, old, x)
 
         def stay() -> Scalar:
             states, counts = self.proposal.support(old, x)
             others = jax.tree.map(lambda leaf: leaf[1:], states)
-            log_moves = jnp.where(counts[1:], jax.vmap(move)(others), -jnp.inf)
-            return jnp.log1p(-jnp.minimum(jnp.exp(jax.nn.logsumexp(log_moves)), 1.0))
+            log_moves = jnp.where(counts[1:], jax.vmap(log_move)(others), -jnp.inf)
+            move = jnp.exp(jax.nn.logsumexp(log_moves))
+            # Where every proposal is accepted, the logarithm of zero has no gradient to give.
+            can_stay = move < 1
+            return jnp.where(can_stay, jnp.log1p(-jnp.where(can_stay, move, 0)), -jnp.inf)
 
-        return jax.lax.cond(same_state(new, old), stay, lambda: move(new))
+        return jax.lax.cond(same_state(new, old), stay, lambda: log_move(new))
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
         return checked_scalar(self.log_density(state, x))
