@@ -30,7 +30,7 @@ def test_every_public_class_has_a_case():
             assert any(type(case.restart) is thing for case in RESTARTS.values()), name
 
 
-IN_BOTH_PRECISIONS = {"Gibbs, mixed sites", "ColouredGibbs", "Metropolis", "BlockKernel", "mixture"}
+IN_BOTH_PRECISIONS = {"Gibbs, mixed sites", "BlockKernel", "mixture"}
 
 
 @pytest.mark.parametrize(
