@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -207,10 +208,7 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     for invariant in verdict.invariants:
         _console.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
     if name == "UNSAFE":
-        for what, value in verdict.inputs[:40]:
-            _console.echo(f"  {what}: {value}")
-        if len(verdict.inputs) > 40:
-            _console.echo(f"  … and {len(verdict.inputs) - 40} more inputs (--json has them all)")
+        _show_inputs(verdict)
     if options["trace"]:
         for line in output.trace(program, verdict):
             _console.echo(line)
@@ -223,6 +221,23 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
         f"  {verdict.seconds:.2f} s, {verdict.rounds} rounds, method {verdict.method}, "
         f"seed {verdict.seed}, integers: {INTS[verdict.ints]}"
     )
+
+
+def _show_inputs(verdict: Any) -> None:
+    """The first inputs, equal ones in a row together."""
+    lines = []
+    if verdict.law:
+        for part, times in verdict.law:
+            often = f"  ({times} times)" if times > 1 else ""
+            lines += [f"{what}: {value}{often}" for what, value in part]
+    else:
+        for (what, value), group in groupby(verdict.inputs):
+            times = len(list(group))
+            lines.append(f"{what}: {value}" + (f"  ({times} times)" if times > 1 else ""))
+    for line in lines[:40]:
+        _console.echo(f"  {line}")
+    if len(lines) > 40:
+        _console.echo(f"  … and {len(lines) - 40} more lines of inputs (--json has them)")
 
 
 # ---- many files, in worker processes

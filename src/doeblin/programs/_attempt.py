@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 
@@ -10,11 +11,10 @@ import z3
 from ._hints import parse_hints
 from ._methods import search_method
 from ._program import Program
-from ._race import race
 from ._spacer import spacer
 from ._verdict import Invariant, Outcome, Verdict
 from .c import SIGNED_OVERFLOW
-from .flow import System
+from .flow import Havoc, System
 from .learner import (
     Conflict,
     FailedRun,
@@ -29,6 +29,8 @@ from .learner import (
 )
 from .output._c_text import c_text
 from .proof import (
+    FARTHEST,
+    SECOND,
     Bounded,
     Clock,
     Failure,
@@ -43,9 +45,12 @@ from .proof import (
 )
 from .terms import TRUE, Term, conj, said
 
-# When the default asks Spacer for help (in processor seconds, so that answers depend less on how
-# busy the machine is), and for how long, as parts of the time limit.
-_SPACER = ((0.1, 0.1), (0.5, 0.25))
+# When Spacer is asked for help, and for how much work; four times as late and as much from then on.
+# In the portfolio it gets as much as all others.
+_SPACER = {"default": ((1 * SECOND, 1 * SECOND), (5 * SECOND, 2.5 * SECOND))}
+_SPACER["portfolio"] = ((0.1 * SECOND, 0.2 * SECOND), (0.6 * SECOND, 0.6 * SECOND))
+_FIRST_LOOK = 0.3 * SECOND  # for failures within a few steps
+_LINEAR = 1.2 * SECOND  # for linear invariants, where the program multiplies variables
 
 
 class Attempt:
@@ -66,10 +71,10 @@ class Attempt:
         self.seed = seed
         self.notify = notify
         self.progress = progress or Progress()
-        self.overflowed = False
+        self.doubtful = False
         self._suggested: Sequence[Term] | None = None
         self.queries = 0
-        self.bounded_seconds = 0.0
+        self.bounded_work = 0.0
         self.accelerated = False
         self.asked = 0
         self.gave_up: str | None = None
@@ -132,29 +137,26 @@ class Attempt:
         if self.method == "spacer":
             return self._spacer()
         self.bounded = Bounded(system, self.clock)
-        seconds = 0.3 if system.cuts else self.clock.left
-        found = self._bounded_search(depth=8 if system.cuts else 1, seconds=seconds)
+        units = _FIRST_LOOK if system.cuts else math.inf
+        found = self._bounded_search(depth=8 if system.cuts else 1, units=units)
         if found is not None:
             return found
         if not system.cuts:
             if self.bounded.exhausted:
                 return self._verdict(Outcome.UNKNOWN, "the solver gave up on the only condition")
             return self._safe([], "no loops")
-        if self.method == "portfolio":
-            return self._portfolio(hints)
         return self._learn(hints, self.clock)
 
     def _learn(self, hints: Sequence[str], clock: Clock) -> Verdict:
         """The loop; where the program multiplies variables, linear invariants get a first part of
-        the time, and the rest goes to invariants that may speak of products."""
+        the work, and the rest goes to invariants that may speak of products."""
         system = self.program.system
         if not multiplies(system):
             return self._learn_in(system, hints, clock)
-        with clock.part(0.12 * clock.left) as first:
-            try:
-                return self._learn_in(system, hints, first)
-            except (OutOfTime, z3.Z3Exception):
-                clock.tick()
+        try:
+            return self._learn_in(system, hints, clock.part(_LINEAR))
+        except (OutOfTime, z3.Z3Exception):
+            clock.tick()
         self.notify(Note("products", "states now include products of variables"))
         return self._learn_in(with_products(system), hints, clock)
 
@@ -227,6 +229,13 @@ class Attempt:
         """UNSAFE, if the program really fails on this path."""
         program = self.program
         failure: Failure | None
+        exact = program.ints in ("overflow", "bounded")
+        if sum(path.turns) > FARTHEST and program.graph is not None and not exact:
+            self.doubtful = True
+            return self._verdict(
+                Outcome.UNKNOWN,
+                f"a failure was found after {sum(path.turns)} turns of loops, too many to replay",
+            )
         if program.graph is not None and program.interpreter is not None:
             failure = replay_graph(
                 program.graph, program.interpreter, program.system, path, self.clock.tick
@@ -234,34 +243,49 @@ class Attempt:
         else:
             failure = replay_clauses(program.system, path)
         if failure is None:
+            self.doubtful = True
             return self._verdict(Outcome.UNKNOWN, "a failure was found but could not be replayed")
         if (doubt := self._doubt(failure)) is not None:
             return self._verdict(Outcome.UNKNOWN, doubt)
-        inputs: list[tuple[str, int]] = []
         reason = "the failure condition is reachable"
-        if failure.run is not None:
-            for havoc, value in failure.run.inputs:
-                variable = program.graph.variables[havoc.name] if program.graph else None
-                what = f"{havoc.call}()" if havoc.call else (variable.shown if variable else "")
-                inputs.append((f"{what} at {havoc.place}", value))
-            fail = failure.run.failure
-            if fail is not None:
-                reason = f"{fail.what} at {fail.place}"
-        else:
-            for name, values in failure.states:
-                inputs += [(f"{name}.{key}", value) for key, value in values.items()]
-        return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
+        if failure.run is None:
+            inputs = [
+                (f"{name}.{key}", value)
+                for name, values in failure.states
+                for key, value in values.items()
+            ]
+            return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
+        law = failure.run.law.parts if failure.run.law else ()
+        fail = failure.run.failure
+        return self._verdict(
+            Outcome.UNSAFE,
+            f"{fail.what} at {fail.place}" if fail is not None else reason,
+            failure=failure,
+            inputs=self._described(failure.run.inputs),
+            law=tuple((self._described(part), times) for part, times in law if part),
+        )
+
+    def _described(self, inputs: Sequence[tuple[Havoc, int]]) -> tuple[tuple[str, int], ...]:
+        found = []
+        for havoc, value in inputs:
+            variable = self.program.graph.variables[havoc.name] if self.program.graph else None
+            what = f"{havoc.call}()" if havoc.call else (variable.shown if variable else "")
+            found.append((f"{what} at {havoc.place}", value))
+        return tuple(found)
 
     def _doubt(self, failure: Failure) -> str | None:
         """Why a failure is none of the compiled program's, if it is not."""
-        if failure.run is None or failure.run.failure is None or self.program.machine is None:
+        machine = self.program.machine
+        if failure.run is None or failure.run.failure is None or machine is None:
             return None
+        if self.program.ints in ("overflow", "bounded"):
+            return None  # it was the machine that failed
         inputs = [value for _, value in failure.run.inputs]
-        found = fails_on(self.program.machine, inputs, self.clock.tick)
+        found = fails_on(machine, inputs, self.clock.tick)
         if found is not None and found.what == failure.run.failure.what:
             return None
         if found is not None and found.what == SIGNED_OVERFLOW:
-            self.overflowed = True
+            self.doubtful = True
             return (
                 "the property fails, but only after a signed overflow, which C leaves undefined "
                 f"({found.place}); --overflow makes that a failure"
@@ -287,14 +311,14 @@ class Attempt:
 
     # ---- other ways
 
-    def _bounded_search(self, depth: int, seconds: float) -> Verdict | None:
-        until = self.clock.seconds + seconds
+    def _bounded_search(self, depth: int, units: float) -> Verdict | None:
+        until = self.clock.work + units
         while self.bounded.depth < depth and not self.bounded.exhausted:
-            left = until - self.clock.seconds
-            if left <= 0:
+            before = self.clock.work
+            if before >= until:
                 return None
-            path = self.bounded.deepen(left)
-            self.bounded_seconds += self.clock.seconds - (until - left)
+            path = self.bounded.deepen(until - before)
+            self.bounded_work += self.clock.work - before
             if path is not None:
                 verdict = self._unsafe(path)
                 return verdict if verdict.outcome is Outcome.UNSAFE else None
@@ -303,45 +327,44 @@ class Attempt:
         return None
 
     def _deepen(self) -> None:
-        """Bounded search on the side: about a sixth of the time so far.
+        """Bounded search on the side: about a sixth of the work so far.
 
         Here loops may be taken many times at once, so all depths are looked at anew.
         """
-        share = self.clock.seconds / 6 - self.bounded_seconds
+        share = self.clock.work / 6 - self.bounded_work
         if not self.accelerated:
             self.accelerated = True
             system, base = accelerate(self.program.system, self.clock)
             if base:
                 self.bounded = Bounded(system, self.clock, base)
-                share = max(share, 0.02 * self.clock.limit)
-        until = self.clock.seconds + share
-        while (left := until - self.clock.seconds) > 0.02:
-            before = self.clock.seconds
+                share = max(share, 0.2 * SECOND)
+        until = self.clock.work + share
+        while (left := until - self.clock.work) > 0.02 * SECOND:
+            before = self.clock.work
             path = self.bounded.deepen(left)
-            self.bounded_seconds += self.clock.seconds - before
+            self.bounded_work += self.clock.work - before
             if path is not None:
                 raise Conflict(path)
 
     def _aside(self) -> None:
         """What shares the time with the learner."""
         self._deepen()
-        if self.method == "default":
+        if self.method in _SPACER:
             self._ask_spacer()
 
     def _ask_spacer(self) -> None:
         """Spacer is at its best where the search is not: many variables, few disjunctions."""
-        if self.asked == len(_SPACER):
-            return
-        after, share = _SPACER[self.asked]
-        if self.clock.worked < after * self.clock.limit:
+        plan = _SPACER[self.method]
+        after, most = plan[min(self.asked, len(plan) - 1)]
+        later = 4 ** max(0, self.asked - len(plan) + 1)
+        if self.clock.work < later * after:
             return
         self.asked += 1
-        with self.clock.part(share * self.clock.limit) as clock:
-            try:
-                answer = spacer(self.program.system, clock)
-            except (OutOfTime, z3.Z3Exception):
-                self.clock.tick()
-                return
+        try:
+            answer = spacer(self.program.system, self.clock.part(later * most))
+        except (OutOfTime, z3.Z3Exception):
+            self.clock.tick()
+            return
         if isinstance(answer, list):
             verdict = self._safe(answer, "Spacer")
             if verdict.outcome is not Outcome.UNKNOWN:
@@ -355,29 +378,9 @@ class Attempt:
         if answer is not None:
             return self._safe(answer, "Spacer")
         self.bounded = Bounded(self.program.system, self.clock)
-        found = self._bounded_search(depth=10_000, seconds=self.clock.left)
+        found = self._bounded_search(depth=10_000, units=math.inf)
         return found or self._verdict(
             Outcome.UNKNOWN, "Spacer says unsafe, but no failure could be replayed in time"
-        )
-
-    def _portfolio(self, hints: Sequence[str]) -> Verdict:
-        """The search and Spacer side by side; the first to finish wins."""
-
-        def rival(clock: Clock) -> Verdict:
-            return Attempt(self.program, clock, "spacer", self.seed, self.notify).run(hints)
-
-        found = race(self.clock, lambda clock: self._learn(hints, clock), rival)
-        if found is None:
-            return self._verdict(Outcome.UNKNOWN, "neither engine found an answer")
-        if found.method == self.method:
-            return found
-        self.progress.by = "Spacer"
-        return self._verdict(
-            found.outcome,
-            found.reason,
-            invariants=found.invariants,
-            failure=found.failure,
-            inputs=found.inputs,
         )
 
 

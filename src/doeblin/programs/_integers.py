@@ -22,11 +22,12 @@ from .c import SIGNED_OVERFLOW
 from .flow import Clause, Fail, Graph, System
 from .flow._analysis import reachable
 from .learner import Conflict, FailedRun, Listener, Progress
-from .proof import Clock, OutOfTime
+from .proof import SECOND, Clock, OutOfTime
 from .terms import Term, conj, variables
 
-_MATH_SHARE = 0.3  # of the time, for a proof on mathematical integers
-_BOUNDS_SHARE = 0.1  # of the time, to exclude signed overflow
+_MATH = 3 * SECOND  # for a proof on mathematical integers
+_CONFIRM = 1 * SECOND  # to confirm it on C's
+_BOUNDS = 1 * SECOND  # to exclude signed overflow
 MATH_REMARK = "holds for mathematical integers"
 
 
@@ -50,7 +51,7 @@ class InC:
             remark = MATH_REMARK if suggested else ""
         attempt = self._attempt(self.program, self.clock)
         verdict = attempt.run(hints, suggested)
-        if attempt.overflowed and verdict.outcome is Outcome.UNKNOWN:
+        if attempt.doubtful and verdict.outcome is Outcome.UNKNOWN:
             verdict = self._attempt(self.program.under("bounded"), self.clock).run(hints, suggested)
         if verdict.outcome is Outcome.UNKNOWN and remark:
             return dataclasses.replace(verdict, remark=remark)
@@ -64,8 +65,7 @@ class InC:
     def _on_math(self, hints: Sequence[str]) -> tuple[Verdict | None, list[Term] | None]:
         """A verdict in C, if the one on mathematical integers is one; else invariants to try."""
         math = self.program.under("math")
-        with self.clock.part(_MATH_SHARE * self.clock.left) as clock:
-            found = self._attempt(math, clock).run(hints)
+        found = self._attempt(math, self.clock.part(_MATH)).run(hints)
         if found.outcome is Outcome.UNKNOWN or self.clock.over:
             return None, None
         attempt = self._attempt(self.program, self.clock)
@@ -75,8 +75,8 @@ class InC:
         terms = moved(found.invariants, math.system, self.program.system)
         if terms is None:
             return None, None
-        with self.clock.part(_MATH_SHARE * self.clock.left) as clock:
-            verdict = self._attempt(self.program, clock).confirm(terms, found.found_by)
+        part = self.clock.part(_CONFIRM)
+        verdict = self._attempt(self.program, part).confirm(terms, found.found_by)
         return (verdict if verdict.outcome is Outcome.SAFE else None), terms
 
     # ---- signed overflow
@@ -90,8 +90,7 @@ class InC:
         strict = self.program.under("overflow")
         remark = ""
         try:
-            with self.clock.part(_BOUNDS_SHARE * self.clock.left) as clock:
-                proof = self._without_overflow(strict, verdict, clock)
+            proof = self._without_overflow(strict, verdict, self.clock.part(_BOUNDS))
             if proof is not None:
                 return dataclasses.replace(
                     verdict, seconds=self.clock.seconds, invariants=proof.invariants, proved=strict

@@ -27,7 +27,6 @@ def spacer(
     ]
     solver = z3.SolverFor("HORN", ctx=context)
     solver.set("ctrl_c", False)
-    solver.set("timeout", max(1, int(1000 * clock.left)))
     if global_guidance:
         solver.set("fp.spacer.global", True)
     for clause in system.clauses:
@@ -45,7 +44,7 @@ def spacer(
         bound = [translate.constant(n) for n in dict.fromkeys(names)]
         solver.add(z3.ForAll(bound, rule) if bound else rule)
     try:
-        answer = str(solver.check())
+        answer = clock.ask(solver)
     except z3.Z3Exception as error:
         clock.tick()
         return f"Spacer failed: {said(error)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -69,6 +70,8 @@ class Verdict:
     search_seconds: float = 0.0
     queries: int = 0
     inputs: tuple[tuple[str, int], ...] = field(default=())
+    law: tuple[tuple[tuple[tuple[str, int], ...], int], ...] = ()
+    """Where there are more inputs than can be listed: groups of them, and how often each comes."""
 
     @property
     def nothing_to_prove(self) -> bool:
@@ -113,8 +116,16 @@ class Verdict:
         if self.remarks is not None:
             found |= self.remarks.as_dict()
         if self.outcome is Outcome.UNSAFE:
-            found["inputs"] = [{"what": what, "value": value} for what, value in self.inputs]
+            found["inputs"] = _listed(self.inputs)
+            if self.law:
+                found["inputs_law"] = [
+                    {"times": times, "inputs": _listed(part)} for part, times in self.law
+                ]
         return found
+
+
+def _listed(inputs: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"what": what, "value": value} for what, value in inputs]
 
 
 def stated(verdict: Verdict) -> str:

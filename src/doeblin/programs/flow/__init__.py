@@ -17,6 +17,7 @@ from ._graph import Stop as Stop
 from ._graph import Variable as Variable
 from ._interpreter import Interpreter as Interpreter
 from ._interpreter import Run as Run
+from ._law import Law as Law
 from ._remarks import Remarks as Remarks
 from ._system import Clause as Clause
 from ._system import Cut as Cut

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ..terms import Term
 from ..terms._term import DIVISIONS
 from ._graph import Assign, Branch, Fail, Graph, Havoc, Jump, Statement
+from ._law import Law
 
 _LARGEST = 1 << 256
 State = list[int]
@@ -26,6 +27,9 @@ class Run:
     visits: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     inputs: list[tuple[Havoc, int]] = field(default_factory=list)
     steps: list[tuple[Statement | Branch | Fail, int | bool | None]] = field(default_factory=list)
+    law: Law | None = None
+    """Of a run with very many inputs, how all of them are made; `inputs` are the first."""
+    blocks: int = 0
     gap: tuple[int, int] | None = None
     """Of a very long run, the middle is not in `steps`: how many steps are before the gap, and how
     many blocks of the graph are in it."""
@@ -69,7 +73,8 @@ class Interpreter:
             state[self._index[name]] = value
         watched = set(watch)
         run = Run("cut")
-        for _ in range(limit):
+        for passed in range(limit):
+            run.blocks = passed
             if block in watched:
                 if arrive is not None:
                     arrive(block)

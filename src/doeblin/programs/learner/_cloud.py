@@ -14,7 +14,7 @@ import numpy as np
 from ..flow import Graph, Havoc, Interpreter, Run, System
 from ..proof import Clock
 from ._data import LIMIT
-from ._seed import FailedRun, chooser, visited
+from ._seed import BLOCK, FAST_BLOCK, FailedRun, chooser, visited
 from ._starts import Starts
 
 _EACH = 12  # states of a run at a cut point
@@ -22,6 +22,7 @@ _MOST = 800
 _BLOCKS = (100, 400, 2500)
 _LARGE = 300  # a constant that short runs do not reach
 _FAR = 5_000_000
+_RUN = 200  # units of work for a run, however short
 
 
 class Cloud:
@@ -44,11 +45,11 @@ class Cloud:
         self._seen: list[set[tuple[int, ...]]] = [set() for _ in system.cuts]
         self.points: list[list[tuple[int, ...]]] = [[] for _ in system.cuts]
 
-    def grow(self, clock: Clock, seconds: float) -> None:
-        """Run for so long; FailedRun is raised when a run violates the property."""
-        until = clock.seconds + seconds
+    def grow(self, clock: Clock, units: float) -> None:
+        """Run for so much work; FailedRun is raised when a run violates the property."""
+        until = clock.work + units
         rng = self._rng
-        while clock.seconds < until and min(map(len, self._seen), default=_MOST) < _MOST:
+        while clock.work < until and min(map(len, self._seen), default=_MOST) < _MOST:
             clock.tick()
             blocks = rng.choice(_BLOCKS)
             run = self._interpreter.run(
@@ -57,24 +58,25 @@ class Cloud:
                 limit=blocks,
                 visit_limit=blocks,
             )
+            clock.spend(_RUN + BLOCK * run.blocks)
             if run.outcome == "failed":
                 raise FailedRun(tuple(value for _, value in run.inputs))
             self._add(run, _EACH)
 
-    def reach_far(self, graph: Graph, clock: Clock, seconds: float) -> None:
+    def reach_far(self, graph: Graph, clock: Clock, units: float) -> None:
         """States after thousands and millions of turns, where large constants matter."""
         if max(map(abs, self._constants), default=0) < _LARGE:
             return
         from ..flow._fast import CHOICES, Fast
 
         fast = Fast(graph)
-        until = clock.seconds + seconds
+        until = clock.work + units
         rng = self._rng
-        while clock.seconds < until:
+        while clock.work < until:
             choose = self._inputs(0.5)
             state: dict[str, int] = {}
             block, step = 0, 100
-            while clock.seconds < until:
+            while clock.work < until:
                 clock.tick()
                 run = fast.run(
                     lambda havoc, arrivals, choose=choose: choose(havoc),
@@ -84,12 +86,14 @@ class Cloud:
                     initial=state,
                     block=block,
                 )
+                clock.spend(_RUN + FAST_BLOCK * run.blocks)
                 if run.outcome != "cut":
                     break
                 state, block, step = run.state, run.block, min(2 * step, _FAR)
                 near = self._interpreter.run(
                     choose, watch=self._blocks, limit=200, initial=state, block=block, visit_limit=4
                 )
+                clock.spend(_RUN + BLOCK * near.blocks)
                 self._add(near, 4)
 
     def _inputs(self, anywhere: float) -> Callable[[Havoc], int]:

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..flow import Graph
-from ..proof import Clock
-from ._seed import FailedRun, chooser
+from ..proof import SECOND, Clock
+from ._seed import FAST_BLOCK, FailedRun, chooser
 from ._starts import Starts
 
 if TYPE_CHECKING:
     from ..flow._fast import LongRun
 
-_SHARE = 0.06  # of the time so far
-# A program without inputs has one run only, which decides: half of the time so far, up to a
-# quarter of the limit.
-_SHARE_ALONE, _MOST_ALONE = 0.5, 0.25
-_ONE_RUN = 0.1
+_SHARE = 0.06  # of the work so far
+# A program without inputs has one run only, which decides: half of the work so far.
+_SHARE_ALONE = 0.5
+_ONE_RUN = 0.1 * SECOND
+_RUN = 500  # units of work for a run, however short
+_INPUT = 0.05  # and for an input
 
 
 class DeepRuns:
@@ -47,24 +48,22 @@ class DeepRuns:
     def advance(self) -> None:
         """As many runs as the share allows; a run without inputs goes on where it was."""
         while not self._over:
-            before = self._clock.seconds
-            share = _SHARE * before
-            if self._rest is not None:
-                share = min(_SHARE_ALONE * before, _MOST_ALONE * self._clock.limit)
+            share = (_SHARE_ALONE if self._rest is not None else _SHARE) * self._clock.work
             if self._spent > share:
                 return
             self._clock.tick()
             run = self._run(min(share - self._spent, _ONE_RUN))
-            self._spent += self._clock.seconds - before
+            work = _RUN + FAST_BLOCK * run.blocks + _INPUT * run.used
+            self._spent += work
+            self._clock.spend(work)
             if run.outcome == "failed":
                 raise FailedRun(tuple(value for _, value in run.inputs))
             self._rest = run if run.outcome == "cut" and not run.used else None
             self._over = not run.used and self._rest is None
 
-    def _run(self, seconds: float) -> LongRun:
+    def _run(self, units: float) -> LongRun:
         from ..flow._fast import CHOICES
 
-        until = self._clock.seconds + seconds
         first = self._starts.draw(self._rng, anywhere=0.5) if self._rng.random() < 0.8 else {}
         choose = chooser(
             self._rng, self._constants, first=first, compared=self._starts.compared, wide=True
@@ -73,11 +72,11 @@ class DeepRuns:
 
         def go_on(now: LongRun) -> bool:
             self._clock.tick()
-            return self._clock.seconds < until
+            return True
 
         return self._fast.run(
             lambda havoc, arrivals: choose(havoc),
-            limit=1 << 40,
+            limit=1 + int(units / FAST_BLOCK),
             menu=lambda havoc: [choose(havoc) for _ in range(CHOICES)],
             rng=np.random.default_rng(self._rng.getrandbits(60)),
             initial=rest.state if rest else None,

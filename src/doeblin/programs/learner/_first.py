@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 from ..flow import Interpreter
-from ..proof import Conditions, GaveUp, Model
+from ..proof import SECOND, Conditions, GaveUp, Model
 from ._data import Data
 from ._lemmas import good_points
-from ._seed import add_models, run_program, successor, walk
+from ._seed import BLOCK, add_models, run_program, successor, walk
 from ._starts import Starts
+
+_RUNS = 0.12 * SECOND
 
 
 class FirstExamples:
@@ -59,7 +61,7 @@ class FirstExamples:
             self._runs(Starts(self._system, starts))
         else:
             for start in starts:
-                if self._clock.seconds > 0.1 * self._clock.limit:
+                if self._clock.work > SECOND:
                     break
                 walk(self._conditions, self._data, self._rng, start, steps=14, scale=self._scale)
         self._reach_all()
@@ -86,13 +88,13 @@ class FirstExamples:
 
     def _runs(self, starts: Starts) -> None:
         assert self._interpreter is not None
-        until = self._clock.seconds + min(0.12, 0.05 * self._clock.limit)
+        until = self._clock.work + _RUNS
         for number in range(self._most):
-            if number >= 15 and self._clock.seconds > until:
+            if number >= 15 and self._clock.work > until:
                 break
             self._clock.tick()
             first = starts.draw(self._rng) if number % 2 == 0 else None
-            run_program(
+            blocks = run_program(
                 self._interpreter,
                 self._system,
                 self._data,
@@ -101,6 +103,7 @@ class FirstExamples:
                 first=first,
                 compared=starts.compared,
             )
+            self._clock.spend(BLOCK * blocks)
 
     def _back(self, clause: int, state: tuple[int, ...]) -> None:
         """A few steps backwards from a failing state."""

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Selection, dnf_holds
+from ..proof import EQ, LE, SECOND, Conditions, Dnf, GaveUp, Selection, dnf_holds
 from ._data import LIMIT
 
 _FEW = 60
-_SECONDS = 1.0  # a question; most take a hundredth of that
-_SECONDS_LATE = 0.2  # once this share of the whole time is spent here
-_SHARE = 0.15
+_PATIENCE = 1.0 * SECOND  # with a question; most take a hundredth of that
+_PATIENCE_LATE = 0.2 * SECOND  # once so much work was done here
+_LATE = 1.5 * SECOND
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]
 
@@ -37,12 +37,12 @@ def prove(
     steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
     open_: dict[int, Selection] = {}
     todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
-    patience = conditions.query_seconds
-    late = conditions.clock.seconds + _SHARE * conditions.clock.limit
+    patience = conditions.patience
+    late = conditions.clock.work + _LATE
 
     def hurry() -> None:
-        slow = conditions.clock.seconds > late
-        conditions.query_seconds = min(patience, _SECONDS_LATE if slow else _SECONDS)
+        slow = conditions.clock.work > late
+        conditions.patience = min(patience, _PATIENCE_LATE if slow else _PATIENCE)
 
     try:
         while todo:
@@ -66,7 +66,7 @@ def prove(
             if source in changed:
                 todo.append(index)
     finally:
-        conditions.query_seconds = patience
+        conditions.patience = patience
         for selection in open_.values():
             selection.close()
     return [part.formulas() for part in left]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from ..flow import Graph, Interpreter, System
-from ..proof import Atom, Clock, Conditions, Cube, Dnf
+from ..proof import SECOND, Atom, Clock, Conditions, Cube, Dnf
 from ._cloud import Cloud
 from ._compiling import load
 from ._data import Data
@@ -32,7 +33,9 @@ TEMPLATES = (
     (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
     (4, 5), (6, 4),
 )  # fmt: skip
-_SLICE = 0.02
+_SLICE = 0.02 * SECOND
+_SHARING = 1.0 * SECOND  # of work, before others get a turn in the midst of lemmas
+_PARITY = 2.5 * SECOND  # of work, before parity is tried though the program does not speak of it
 Found = list[list[Dnf]] | None
 
 
@@ -58,7 +61,7 @@ class Learner:
         products = any("*" in name for cut in self.system.cuts for name in cut.variables)
         # Products are hard for the solver: better to give up soon and ask for something else.
         self.conditions = Conditions(
-            self.system, self.clock, query_seconds=0.6 if products else 3.0
+            self.system, self.clock, patience=(0.6 if products else 3.0) * SECOND
         )
         found = harvest(self.system, self.graph)
         self.spaces = [
@@ -127,16 +130,16 @@ class Learner:
         alone = len(self.spaces) == 1
         if alone:
             yield lemmas("likely bounds", lambda: self._conjunctions(0.5))
-        self._look_around(0.006)
+        self._look_around(0.06 * SECOND)
         yield lemmas("facets", self._faces)
         self._aside()
-        self._look_around(0.025)
+        self._look_around(0.25 * SECOND)
         if self.cloud is not None and self.graph is not None:
-            self.cloud.reach_far(self.graph, self.clock, 0.01 * self.clock.limit)
+            self.cloud.reach_far(self.graph, self.clock, 0.1 * SECOND)
         yield lemmas("more facets", self._faces)
         yield lemmas("modes", self._modes)
         if alone:
-            yield lambda: self._search(first, seconds=min(0.5, 0.05 * self.clock.limit))
+            yield lambda: self._search(first, units=0.5 * SECOND)
         yield lemmas("implications", self._implications)
         yield lemmas("sizes of steps", self._sizes)
         self._aside()
@@ -171,7 +174,7 @@ class Learner:
 
     def _share(self) -> None:
         """Others may work in the midst of the lemmas, too, where these take long."""
-        if self.clock.seconds > 0.1 * self.clock.limit:
+        if self.clock.work > _SHARING:
             self.aside()
 
     def _aside(self) -> None:
@@ -218,13 +221,13 @@ class Learner:
             for cut, space in enumerate(self.spaces)
         ]
 
-    def _look_around(self, share: float) -> None:
-        """More reachable states, for candidates to be held against, in a share of the time."""
+    def _look_around(self, units: float) -> None:
+        """More reachable states, for candidates to be held against."""
         if self.interpreter is not None:
             self.cloud = self.cloud or Cloud(
                 self.interpreter, self.system, self.rng, self._constants, self._starts
             )
-            self.cloud.grow(self.clock, share * min(self.clock.limit, 20.0))
+            self.cloud.grow(self.clock, units)
 
     def _faces(self) -> list[list[Dnf]]:
         hints = self.hints or [[] for _ in self.spaces]
@@ -319,14 +322,14 @@ class Learner:
         return visited(self.interpreter, self.system, run)[1:]
 
     def _search(
-        self, first: list[Dnf] | None, *, seconds: float | None = None
+        self, first: list[Dnf] | None, *, units: float = math.inf
     ) -> list[list[Dnf]] | None:
-        """The randomised search over growing templates; None when its own time is over."""
+        """The randomised search over growing templates; None when so much work is done."""
         method = self._load()
         from ._search import Round
 
-        until = self.clock.seconds + seconds if seconds is not None else None
         rng, clock, data = self.rng, self.clock, self.data
+        until = clock.work + units
         templates = list(TEMPLATES)
         if first is not None:
             widest = max(len(cube) for dnf in first for cube in dnf)
@@ -334,7 +337,7 @@ class Learner:
         level, slice_, failures, same, previous = 0, _SLICE, 0, 0, 0
         last: list[Dnf] | None = None
         metropolis = any(stage.move == "metropolis" for stage in method.stages)
-        while until is None or clock.seconds < until:
+        while clock.work < until:
             clock.tick()
             self._aside()
             self.progress.rounds += 1
@@ -350,7 +353,7 @@ class Learner:
                     rng,
                     keep=keep,
                     from_data=rng.random() < 0.5,
-                    parity=clock.seconds > 0.25 * clock.limit,
+                    parity=clock.work > _PARITY,
                     neighbours=metropolis,
                 )
 
@@ -360,7 +363,7 @@ class Learner:
             candidate = None
             while candidate is None:
                 clock.tick()
-                if until is not None and clock.seconds > until:
+                if clock.work > until:
                     return None
                 n, m = templates[level]
                 shape = (n * len(self.spaces), m)

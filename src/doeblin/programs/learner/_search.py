@@ -20,12 +20,14 @@ from ...formulas._stages import Method
 from ...formulas._tables import classes, slots_for, truth_table
 from ..flow import Block, Graph
 from ..flow._fast import Fast
-from ..proof import Atom, Clock, Dnf
+from ..proof import SECOND, Atom, Clock, Dnf
 from ._data import Data
 from ._space import TOP, Pool, Space
 
 _MOST_PAIRS = 1280
 _MOST_LABELLED = 2048
+_METROPOLIS = 0.1  # units of work for a step
+_CHAIN = 1000  # and for a chain, with its examples and its result
 
 
 _COMPILED: dict[Method, float] = {}
@@ -208,17 +210,21 @@ class Round:
         self,
         method: Method,
         template: tuple[int, int],
-        seconds: float,
+        units: float,
         clock: Clock,
         start: NDArray[np.int64] | None,
     ) -> tuple[Candidate | None, Chain]:
-        """Run a chain for some time; a candidate if it fits all examples, and the chain."""
+        """Run a chain for so much work; a candidate if it fits all examples, and the chain."""
         cuts = len(self._pools)
         shape = (template[0] * cuts, template[1])
         if start is None and cuts > 1:
             start = self.fresh_start(shape)
         chain = Chain(self.task, method, shape, seed=self._rng.getrandbits(60), start=start)
-        chain.run(seconds=min(seconds, max(0.001, clock.left)), should_stop=lambda: clock.over)
+        gibbs = any(stage.move == "gibbs" for stage in method.stages)
+        step = self.task.move_seconds * SECOND if gibbs else _METROPOLIS
+        chain.run(max_steps=max(1, int(units / step)), should_stop=lambda: clock.over)
+        clock.tick()
+        clock.spend(_CHAIN + step * chain.steps)
         if not chain.solved:
             return None, chain
         return Candidate(self._decode(chain.best)), chain

@@ -10,6 +10,9 @@ from ..flow import Havoc, Interpreter, Run, System
 from ..proof import Conditions, GaveUp, Model
 from ._data import Data
 
+BLOCK = 3  # units of work for a block of the graph, interpreted
+FAST_BLOCK = 0.02  # and compiled
+
 
 class FailedRun(Exception):
     """A random run violated the property; it proves that the program is unsafe."""
@@ -85,8 +88,9 @@ def run_program(
     compared: dict[int, list[int]] | None = None,
     keep: int = 30,
     limit: int = 3000,
-) -> None:
-    """One run on random inputs; its states at loop heads are reachable examples.
+) -> int:
+    """One run on random inputs; its states at loop heads are reachable examples. How many blocks
+    it took.
 
     `first` gives values to the first use of an input site, e.g. from a model of the start.
     """
@@ -116,6 +120,7 @@ def run_program(
     points = visited(interpreter, system, run)
     for position in chosen:
         data.add_run(*points[position], values[: marks[position]], position + 1)
+    return run.blocks
 
 
 def visited(

@@ -26,11 +26,20 @@ _HEAD = """\
 #include <stdlib.h>
 #undef assert
 #undef static_assert
+/* Inputs in order, in groups: how many there are, and how often they come. */
 static const long long doeblin_inputs[] = {{{values}}};
-static unsigned doeblin_next;
+static const long long doeblin_groups[][2] = {{{groups}}};
 static long long doeblin_input(void) {{
-  if (doeblin_next >= sizeof doeblin_inputs / sizeof *doeblin_inputs - 1) return 0;
-  return doeblin_inputs[doeblin_next++];
+  static int first, group, next;
+  static long long turn;
+  while (doeblin_groups[group][0]) {{
+    if (next < doeblin_groups[group][0]) return doeblin_inputs[first + next++];
+    next = 0;
+    if (++turn < doeblin_groups[group][1]) continue;
+    first += doeblin_groups[group++][0];
+    turn = 0;
+  }}
+  return 0;
 }}
 static int doeblin_fail(void) {{
   fputs("the property is violated\\n", stderr);
@@ -58,16 +67,23 @@ def driver(program: Program, verdict: Verdict) -> str:
             f" {graph.variables[h.name].shown} = doeblin_input();" for h in parameters
         )
         body = re.sub(r"(\bmain\s*\([^)]*\)\s*\{)", rf"\1{setters}", body, count=1)
-    given = [value for havoc, value in inputs if havoc.origin in ("call", "declaration")]
+    parts = run.law.parts if run and run.law else [(inputs, 1)]
     leading = [value for havoc, value in inputs if havoc.origin == "parameter"]
+    groups = [(leading, 1)]
+    for part, times in parts:
+        given = [value for havoc, value in part if havoc.origin in ("call", "declaration")]
+        groups.append((given, times))
+    groups = [(part, times) for part, times in groups if part]
     if any(havoc.origin == "hidden" and havoc.call for havoc, _ in inputs):
         raise InputError("the failure depends on what an external function does to globals")
-    values = ", ".join([*(f"{v}LL" for v in (*leading, *given)), "0"])
+    values = ", ".join([*(f"{v}LL" for part, _ in groups for v in part), "0"])
+    sizes = ", ".join([*(f"{{{len(part)}, {times}}}" for part, times in groups), "{0, 0}"])
     trapped = any("trap" in flag for flag in flags(verdict))
     head = _HEAD.format(
         file=commented(program.file),
         reason=commented(verdict.reason),
         values=values,
+        groups=sizes,
         flags=" ".join(flags(verdict)),
         ends="It is stopped by a signal." if trapped else "It exits with status 1.",
     )

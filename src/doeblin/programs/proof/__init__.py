@@ -12,6 +12,7 @@ from ._atoms import dnf_holds as dnf_holds
 from ._atoms import dnf_size as dnf_size
 from ._atoms import dnf_term as dnf_term
 from ._bounded import Bounded as Bounded
+from ._clock import SECOND as SECOND
 from ._clock import Clock as Clock
 from ._clock import OutOfTime as OutOfTime
 from ._conditions import Conditions as Conditions
@@ -20,6 +21,7 @@ from ._conditions import Model as Model
 from ._recheck import Obligation as Obligation
 from ._recheck import obligations as obligations
 from ._recheck import recheck as recheck
+from ._replay import FARTHEST as FARTHEST
 from ._replay import Failure as Failure
 from ._replay import Path as Path
 from ._replay import fails_on as fails_on

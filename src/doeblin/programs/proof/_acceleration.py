@@ -29,7 +29,7 @@ from ..terms import (
     var,
 )
 from ..terms._term import node_value, rebuild
-from ._clock import Clock
+from ._clock import SECOND, Clock
 
 TURNS = "turns#"
 _WAYS = 6
@@ -42,9 +42,9 @@ class Accelerated(NamedTuple):
     base: dict[int, int]
 
 
-def accelerate(system: System, clock: Clock, *, seconds: float = 0.5) -> Accelerated:
+def accelerate(system: System, clock: Clock, *, units: float = SECOND / 2) -> Accelerated:
     """Add a clause for each way through a loop that can be taken many times at once."""
-    until = clock.seconds + seconds
+    until = clock.work + units
     context = clock.context()
     clauses, base = list(system.clauses), {}
     for index, clause in enumerate(system.clauses):
@@ -55,7 +55,7 @@ def accelerate(system: System, clock: Clock, *, seconds: float = 0.5) -> Acceler
             if made is not None:
                 base[len(clauses)] = index
                 clauses.append(made)
-            if clock.seconds > until:
+            if clock.work > until:
                 return Accelerated(System(system.cuts, tuple(clauses)), base)
     return Accelerated(System(system.cuts, tuple(clauses)), base)
 
@@ -68,9 +68,7 @@ def _ways(system: System, clause: Clause, context: Any, clock: Clock) -> Iterato
     solver.add(translate(clause.constraint), translate(system.cuts[clause.source].facts()))
     names = [*system.cuts[clause.source].variables, *clause.inputs]
     for _ in range(_WAYS):
-        clock.tick()
-        solver.set("timeout", max(1, int(1000 * min(0.3, clock.left))))
-        if str(solver.check()) != "sat":
+        if clock.ask(solver, 0.3 * SECOND) != "sat":
             return
         model = solver.model()
         values = {}

@@ -8,9 +8,10 @@ import z3
 
 from ..flow import System
 from ..terms import Translator, substitute, var
-from ._clock import Clock
+from ._clock import SECOND, Clock
 from ._replay import Path
 
+_SMALL = SECOND  # work to find a failure with small inputs, too
 _Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
 
 
@@ -34,15 +35,16 @@ class Bounded:
         self._inputs: list[Any] = []
         self._pending: tuple[_Choices, _Choices] | None = None
 
-    def deepen(self, seconds: float) -> Path | None:
+    def deepen(self, units: float) -> Path | None:
         """Look for a failure one step deeper; a path when there is one.
 
-        `exhausted` is set when the solver did not answer in time; the next call tries again.
+        `exhausted` is set when the solver did not answer with so much work; the next call tries
+        again.
         """
         if self._pending is None:
             self._pending = self._unroll()
         failing, going = self._pending
-        path = self._failure(failing, seconds)
+        path = self._failure(failing, units)
         if path is None and not self.exhausted:
             self._solver.add(z3.Or(*(s for _, s in going), self._context))
             self._pending = None
@@ -91,7 +93,7 @@ class Bounded:
     def _location(self, cut: int, depth: int) -> Any:
         return z3.Bool(f"at{cut}@{depth}", self._context)
 
-    def _failure(self, failing: list[tuple[int, Any]], seconds: float) -> Path | None:
+    def _failure(self, failing: list[tuple[int, Any]], units: float) -> Path | None:
         self.exhausted = False
         if not failing:
             return None
@@ -99,9 +101,7 @@ class Bounded:
         solver.push()
         try:
             solver.add(z3.Or(*(s for _, s in failing), self._context))
-            solver.set("timeout", max(1, int(1000 * min(seconds, self.clock.left))))
-            answer = str(solver.check())
-            self.clock.tick()
+            answer = self.clock.ask(solver, units)
             if answer == "unknown":
                 self.exhausted = True
             if answer != "sat":
@@ -122,14 +122,14 @@ class Bounded:
             try:
                 for x in self._inputs:
                     self._solver.add(x <= bound, x >= -bound)
-                if str(self._solver.check()) == "sat":
+                if self.clock.ask(self._solver, _SMALL) == "sat":
                     return self._path(self._solver.model())
             finally:
                 self._solver.pop()
         return None
 
     def _path(self, model: Any) -> Path:
-        steps, turns = [], []
+        steps, turns, leaps = [], [], []
         for depth, used in enumerate(self._used):
             chosen = next(
                 index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
@@ -145,6 +145,7 @@ class Bounded:
                 values[name] = value.as_long() if z3.is_int_value(value) else 0
             steps.append((self._base.get(chosen, chosen), values))
             turns.append(values[clause.inputs[-1]] if chosen in self._base else 1)
+            leaps.append(clause if chosen in self._base else None)
             if clause.target is None:
                 break
-        return Path(tuple(steps), turns=tuple(turns))
+        return Path(tuple(steps), turns=tuple(turns), leaps=tuple(leaps))

@@ -1,11 +1,15 @@
-"""Time and cancellation: one clock for a proof attempt, which also interrupts the solver."""
+"""One clock for a proof attempt: the work done so far decides what is tried, time only ends it.
+
+Work is counted, not measured, so that the same seed does the same on a busy machine: the solver's
+own count of its steps (`rlimit`), and steps of other engines in the same currency. A unit is about
+a microsecond.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,24 +17,28 @@ import z3
 
 from ..._compiling import clock as running
 
+SECOND = 1_000_000  # units of work that take about that long
+_UNLIMITED = 4_000_000_000  # beyond what the solver can count
+_QUESTION = 100  # units for putting a question, whatever the answer costs
+
 
 class OutOfTime(Exception):
     """The attempt must end now; the message is the reason to report."""
 
 
 class Clock:
-    """A deadline and a cancel flag. As a context manager it watches registered solver contexts
-    and interrupts them when time is up, so that no query outlives the limit. It stands still while
-    something is compiled."""
+    """A deadline, a cancel flag, and a count of work. As a context manager it watches registered
+    solver contexts and interrupts them when time is up, so that no query outlives the limit. It
+    stands still while something is compiled."""
 
     def __init__(
         self, seconds: float, cancel: threading.Event | None = None, *, spent: float = 0.0
     ):
         self.limit = seconds
         self._start = running() - spent
-        self._worked = time.thread_time()
-        self._whole: Clock | None = None
         self._cancel = cancel or threading.Event()
+        self.work = 0.0
+        self._counts: dict[int, int] = {}
         self._closed = threading.Event()
         self._contexts: list[z3.Context] = []
         self._watcher: threading.Thread | None = None
@@ -45,12 +53,9 @@ class Clock:
         if self._watcher is not None:
             self._watcher.join()
 
-    def part(self, seconds: float, cancel: threading.Event | None = None) -> Clock:
-        """A clock for a part of the time; it is over when this one is, or `cancel` is set."""
-        either = _Either(cancel or threading.Event(), self)
-        made = Clock(max(0.001, min(seconds, self.left)), either)
-        made._whole = self
-        return made
+    def part(self, units: float) -> Part:
+        """A clock for a part of the work."""
+        return Part(self, units)
 
     def context(self) -> z3.Context:
         """A new solver context that this clock may interrupt."""
@@ -71,29 +76,18 @@ class Clock:
 
         No limit ends it, and its seconds do not count unless they are fewer than `least`.
         """
-        clocks: list[Clock] = [self]
-        while (whole := clocks[-1]._whole) is not None:
-            clocks.append(whole)
-        limits, before = [clock.limit for clock in clocks], running()
-        for clock in clocks:
-            clock.limit = math.inf
+        limit, before = self.limit, running()
+        self.limit = math.inf
         try:
             yield
         finally:
             used = running() - before
-            for clock, limit in zip(clocks, limits, strict=True):
-                clock.limit = limit
-                clock._start += used if used >= least else 0.0
+            self.limit = limit
+            self._start += used if used >= least else 0.0
 
     @property
     def seconds(self) -> float:
         return running() - self._start
-
-    @property
-    def worked(self) -> float:
-        """Processor seconds of the thread that made the clock, for that thread to ask; unlike
-        `seconds`, they hardly depend on what else the machine does."""
-        return time.thread_time() - self._worked
 
     @property
     def left(self) -> float:
@@ -110,6 +104,48 @@ class Clock:
         if self.left <= 0:
             raise OutOfTime(f"time limit of {self.limit:g} s reached")
 
+    # ---- work
+
+    @property
+    def allowed(self) -> float:
+        """The work that may still be done."""
+        return math.inf
+
+    def spend(self, units: float) -> None:
+        self.work += units
+
+    def ask(self, solver: Any, most: float = math.inf, *assumptions: Any) -> str:
+        """What the solver says with at most so much work; what it did is counted."""
+        self.tick()
+        most = min(most, self.allowed)
+        solver.set("rlimit", max(1, int(most)) if most < _UNLIMITED else 0)
+        context = solver.ctx
+        # Z3's own `check` converts every assumption; hundreds of flags make that the cost.
+        handles = (z3.Ast * len(assumptions))(*(flag.as_ast() for flag in assumptions))
+        try:
+            answer = z3.Z3_solver_check_assumptions(
+                context.ref(), solver.solver, len(assumptions), handles
+            )
+        finally:
+            self._count(solver)
+        if answer == z3.Z3_L_UNDEF:
+            self.tick()
+        return str(z3.CheckSatResult(answer))
+
+    def _count(self, solver: Any) -> None:
+        """Count what the solver's context has done since it was last asked."""
+        context, done = solver.ctx.ref(), 0
+        found = z3.Z3_solver_get_statistics(context, solver.solver)
+        z3.Z3_stats_inc_ref(context, found)
+        for number in reversed(range(z3.Z3_stats_size(context, found))):
+            if z3.Z3_stats_get_key(context, found, number) == "rlimit count":
+                done = z3.Z3_stats_get_uint_value(context, found, number)
+                break
+        z3.Z3_stats_dec_ref(context, found)
+        key = id(solver.ctx)
+        self.spend(_QUESTION + max(0, done - self._counts.get(key, 0)))
+        self._counts[key] = done
+
     def _watch(self) -> None:
         while not self._closed.wait(min(0.02, max(self.left, 0.001))):
             if self.over:
@@ -119,13 +155,37 @@ class Clock:
                         context.interrupt()
 
 
-class _Either(threading.Event):
-    """Set when the event is set or the clock is over."""
+class Part(Clock):
+    """A clock for a part of another one's work; it shares all the rest with it."""
 
-    def __init__(self, event: threading.Event, clock: Clock):
-        super().__init__()
-        self._event = event
-        self._clock = clock
+    def __init__(self, whole: Clock, units: float):
+        self._whole = whole
+        self._most = units
+        self.work = 0.0
+        self._counts = whole._counts
+        self._contexts = whole._contexts
+        self._cancel = whole._cancel
 
-    def is_set(self) -> bool:
-        return self._event.is_set() or self._clock.over
+    @property
+    def limit(self) -> float:  # type: ignore[override]
+        return self._whole.limit
+
+    @property
+    def seconds(self) -> float:
+        return self._whole.seconds
+
+    @property
+    def allowed(self) -> float:
+        return min(self._most - self.work, self._whole.allowed)
+
+    def excused(self, least: float) -> contextlib.AbstractContextManager[None]:
+        return self._whole.excused(least)
+
+    def spend(self, units: float) -> None:
+        self.work += units
+        self._whole.spend(units)
+
+    def tick(self) -> None:
+        self._whole.tick()
+        if self.work >= self._most:
+            raise OutOfTime("this part of the work is done")

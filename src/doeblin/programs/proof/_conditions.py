@@ -11,7 +11,7 @@ import z3
 from ..flow import Clause, System
 from ..terms import Translator, said, symbol
 from ._atoms import Atom, Dnf, dnf_text
-from ._clock import Clock
+from ._clock import SECOND, Clock
 
 
 class Model(NamedTuple):
@@ -30,11 +30,11 @@ class GaveUp(Exception):
 class Conditions:
     """Asks whether invariants satisfy the clauses, and for models where they do not."""
 
-    def __init__(self, system: System, clock: Clock, *, query_seconds: float = 3.0):
+    def __init__(self, system: System, clock: Clock, *, patience: float = 3 * SECOND):
         self.system = system
         self.clock = clock
         self.queries = 0
-        self.query_seconds = query_seconds
+        self.patience = patience
         self.context = clock.context()
         self._translate = Translator(self.context)
         self._solvers: list[Any] = []
@@ -126,25 +126,13 @@ class Conditions:
 
     def check(self, solver: Any, *assumptions: Any) -> str:
         """`sat` or `unsat`; anything else raises."""
-        self.clock.tick()
         self.queries += 1
-        limit = max(1, int(1000 * min(self.query_seconds, self.clock.left)))
-        solver.set("timeout", limit)
         try:
-            # Z3's own `check` converts every assumption; hundreds of flags make that the cost.
-            handles = (z3.Ast * len(assumptions))(*(flag.as_ast() for flag in assumptions))
-            answer = str(
-                z3.CheckSatResult(
-                    z3.Z3_solver_check_assumptions(
-                        self.context.ref(), solver.solver, len(assumptions), handles
-                    )
-                )
-            )
+            answer = self.clock.ask(solver, self.patience, *assumptions)
         except z3.Z3Exception as error:
             self.clock.tick()
             raise GaveUp(said(error)) from None
         if answer == "unknown":
-            self.clock.tick()
             raise GaveUp(solver.reason_unknown())
         return answer
 

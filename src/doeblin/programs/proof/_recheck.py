@@ -44,13 +44,11 @@ def recheck(system: System, invariants: Sequence[Term], clock: Clock) -> str | N
     """None when every obligation is confirmed, else the one that is not, with the reason."""
     context = clock.context()
     for obligation in obligations(system, invariants):
-        clock.tick()
         solver = z3.Solver(ctx=context)
         solver.set("ctrl_c", False)
         solver.add(Translator(context)(obligation.formula))
-        solver.set("timeout", max(1, int(1000 * clock.left)))
         try:
-            answer = str(solver.check())
+            answer = clock.ask(solver)
         except z3.Z3Exception as error:
             answer = said(error)
         if answer != "unsat":

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ..flow import Clause, Fail, Graph, Havoc, Interpreter, Run, System
+from ..flow import Clause, Fail, Graph, Havoc, Interpreter, Law, Run, System
 from ..terms import evaluate
 
 _SHORT = 100_000
 _LONG = 4_000_000_000
 _SHOWN = 200
+_KEPT = 1000  # inputs of a run that has more than can be kept
+_PROBES = 20  # turns of a leap that are looked at
+FARTHEST = 10_000_000  # turns that are taken one by one where leaping does not do
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Path:
     prefix: tuple[int, ...] = ()
     arrivals: int = 0
     turns: tuple[int, ...] = ()
+    leaps: tuple[Clause | None, ...] = ()
+    """Of a step that is taken many times, the clause that takes all of them at once."""
 
 
 @dataclass(slots=True)
@@ -76,6 +81,8 @@ def replay_graph(
         arrive=arrive,
         visit_limit=_SHORT,
     )
+    if run.outcome == "cut" and sum(path.turns) > _SHORT and any(path.leaps):
+        return _Leaping(interpreter, system, path).replay(initial)
     if run.outcome == "cut":
         queue = iter(path.prefix)
         if not any(sites[1:]):
@@ -164,6 +171,119 @@ def fails_on(
         return True
 
     return Fast(interpreter.graph).run(_ordered(inputs), limit=_LONG, go_on=go_on).failure
+
+
+class _Leaping:
+    """Replays a path of more turns than can be taken one by one, with inputs by their law.
+
+    Of each step that is taken many times, the interpreter takes the first turns, the last, and
+    some in between; each must lead where the arithmetic of all turns says. That arithmetic must
+    hold on the state at hand, evaluated in whole numbers; no solver is involved.
+    """
+
+    def __init__(self, interpreter: Interpreter, system: System, path: Path):
+        self._interpreter = interpreter
+        self._system = system
+        self._path = path
+        self._watch = [cut.block for cut in system.cuts]
+
+    def replay(self, initial: dict[str, int]) -> Failure | None:
+        path = self._path
+        block, state = 0, initial
+        parts: list[tuple[tuple[tuple[Havoc, int], ...], int]] = []
+        steps: list = []
+        gap: tuple[int, int] | None = None
+        for number, (index, values) in enumerate(path.steps):
+            clause, leap, turns = (
+                self._system.clauses[index],
+                path.leaps[number],
+                path.turns[number],
+            )
+            if (clause.source is None) != (number == 0):
+                return None
+            if clause.source is not None and self._system.cuts[clause.source].block != block:
+                return None
+            sites = _sites(values)
+            if leap is not None:
+                landed = self._leap(leap, values, state, turns - 1)
+                if landed is None:
+                    return None
+                turn = self._turn(block, state, sites)
+                parts.append((tuple(turn.inputs), turns - 1))
+                steps += turn.steps
+                gap = (len(steps), (gap[1] if gap else 0) + (turns - 2) * (turn.blocks + 1))
+                state = landed
+            turn = self._turn(block, state, sites, start=clause.source is None)
+            parts.append((tuple(turn.inputs), 1))
+            steps += turn.steps
+            if clause.target is None:
+                if turn.outcome != "failed" or number != len(path.steps) - 1:
+                    return None
+                law = Law(tuple(parts))
+                first = law.head(_KEPT)
+                run = Run("failed", turn.failure, inputs=first, law=law, steps=steps, gap=gap)
+                return Failure(run)
+            arrived = self._arrival(turn, start=clause.source is None)
+            if arrived is None:
+                return None
+            block, state = arrived
+        return None
+
+    def _turn(
+        self, block: int, state: dict[str, int], sites: dict[int, int], *, start: bool = False
+    ) -> Run:
+        """From here to the next cut point, or to the end."""
+        return self._interpreter.run(
+            lambda havoc: sites.get(havoc.site, _default(havoc)),
+            watch=self._watch,
+            limit=_SHORT,
+            initial=state,
+            block=block,
+            record=True,
+            visit_limit=1 if start else 2,
+        )
+
+    def _arrival(self, turn: Run, *, start: bool = False) -> tuple[int, dict[str, int]] | None:
+        if turn.outcome != "cut" or len(turn.visits) < (1 if start else 2):
+            return None
+        block, now = turn.visits[-1]
+        return block, dict(zip(self._interpreter.names, now, strict=True))
+
+    def _leap(
+        self, leap: Clause, values: dict[str, int], state: dict[str, int], turns: int
+    ) -> dict[str, int] | None:
+        """The state after so many turns; None where the arithmetic or a turn disagrees."""
+        assert leap.source is not None
+        cut = self._system.cuts[leap.source]
+        known = values | {name: state[name] for name in cut.variables}
+
+        def after(count: int) -> dict[str, int]:
+            now = known | {leap.inputs[-1]: count}
+            return {
+                name: int(evaluate(arg, now))
+                for name, arg in zip(cut.variables, leap.args, strict=True)
+            }
+
+        try:
+            if not evaluate(leap.constraint, known | {leap.inputs[-1]: turns + 1}, strict=True):
+                return None
+        except ZeroDivisionError:
+            return None
+        sites = _sites(values)
+        between = range(2, turns + 1, max(1, (turns - 1) // _PROBES))
+        for count in (0, 1, *between, turns):
+            now = state | after(count) if count > 1 else state
+            if count == 1:
+                arrived = self._arrival(self._turn(cut.block, state, sites))
+                if arrived is None:
+                    return None
+                now = arrived[1]
+            arrived = self._arrival(self._turn(cut.block, now, sites))
+            if arrived is None or arrived[0] != cut.block:
+                return None
+            if count and {name: arrived[1][name] for name in cut.variables} != after(count + 1):
+                return None
+        return state | after(turns)
 
 
 def _sites(values: dict[str, int]) -> dict[int, int]:
