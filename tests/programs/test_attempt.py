@@ -7,17 +7,18 @@ import sys
 import time
 
 import pytest
+import z3
 
 from doeblin.programs import Outcome, _attempt, parse_program, verify
 from doeblin.programs.examples import example
 from doeblin.programs.learner import Learner
-from doeblin.programs.proof import Clock, OutOfTime
+from doeblin.programs.proof import SECOND, Clock, OutOfTime
 
 
 @pytest.fixture
 def stuck(monkeypatch):
     """A learner that finds nothing, and Spacer asked at once."""
-    monkeypatch.setattr(_attempt, "_SPACER", ((0.0, 0.5),))
+    monkeypatch.setattr(_attempt, "_SPACER", {"default": ((0, 10 * SECOND),)})
     monkeypatch.setattr(Learner, "run", lambda self: self.aside())
 
 
@@ -41,13 +42,41 @@ def test_the_limit_waits_for_what_is_excused():
             time.sleep(0.3)
             clock.tick()
         assert clock.left > 0.1 and clock.seconds < 0.1
-        with clock.part(0.1) as part, part.excused(least=0.1):
+        with clock.part(1).excused(least=0.1):
             time.sleep(0.3)
         assert clock.left > 0.1
         with clock.excused(least=10.0):
             time.sleep(0.3)
         with pytest.raises(OutOfTime):
             clock.tick()
+
+
+def test_a_part_of_the_work_ends_alone():
+    with Clock(60) as clock:
+        part = clock.part(10)
+        part.spend(9)
+        part.tick()
+        inner = part.part(5)
+        assert inner.allowed == 1
+        inner.spend(2)
+        assert part.work == clock.work == 11
+        for over in (inner, part):
+            assert over.allowed <= 3
+        with pytest.raises(OutOfTime):
+            part.tick()
+        clock.tick()
+
+
+def test_the_solvers_steps_are_counted_and_limited():
+    with Clock(60) as clock:
+        solver = clock.solver(clock.context())
+        x, y, z = z3.Ints("x y z", solver.ctx)
+        solver.add(x * x * x + y * y * y + z * z * z == 114, x > y)
+        assert clock.ask(solver, 2000) == "unknown"
+        assert 2000 <= clock.work <= 4000
+        solver.reset()
+        solver.add(x > 3)
+        assert clock.ask(solver) == "sat"
 
 
 def test_a_solver_that_prints_is_not_heard():

@@ -240,7 +240,7 @@ def _join_two(left: _State, right: _State, common: int, unset: Callable[[str], T
         chosen = _formula(a)
         path = (*path, (disj((chosen, _formula(b))), True))
     values: dict[str, Term] = {}
-    for name in left.values.keys() | right.values.keys():
+    for name in dict.fromkeys((*left.values, *right.values)):  # in an order that never changes
         one, two = left.values.get(name), right.values.get(name)
         if one is two and one is not None:
             values[name] = one
