@@ -178,8 +178,10 @@ class Part(Clock):
     def allowed(self) -> float:
         return min(self._most - self.work, self._whole.allowed)
 
-    def excused(self, least: float) -> contextlib.AbstractContextManager[None]:
-        return self._whole.excused(least)
+    @contextlib.contextmanager
+    def excused(self, least: float) -> Iterator[None]:
+        with self._whole.excused(least):
+            yield
 
     def spend(self, units: float) -> None:
         self.work += units
