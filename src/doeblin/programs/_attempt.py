@@ -47,8 +47,10 @@ from .terms import TRUE, Term, conj, said
 
 # When Spacer is asked for help, and for how much work; four times as late and as much from then on.
 # In the portfolio it gets as much as all others.
-_SPACER = {"default": ((1 * SECOND, 1 * SECOND), (5 * SECOND, 2.5 * SECOND))}
-_SPACER["portfolio"] = ((0.1 * SECOND, 0.2 * SECOND), (0.6 * SECOND, 0.6 * SECOND))
+_SPACER: dict[str, tuple[tuple[float, float], ...]] = {
+    "default": ((1 * SECOND, 1 * SECOND), (5 * SECOND, 2.5 * SECOND)),
+    "portfolio": ((0.1 * SECOND, 0.2 * SECOND), (0.6 * SECOND, 0.6 * SECOND)),
+}
 _FIRST_LOOK = 0.3 * SECOND  # for failures within a few steps
 _LINEAR = 1.2 * SECOND  # for linear invariants, where the program multiplies variables
 

@@ -48,7 +48,7 @@ class InC:
             found, suggested = self._on_math(hints)
             if found is not None:
                 return self._finished(found)
-            remark = MATH_REMARK if suggested else ""
+            remark = MATH_REMARK if suggested is not None else ""
         attempt = self._attempt(self.program, self.clock)
         verdict = attempt.run(hints, suggested)
         if attempt.doubtful and verdict.outcome is Outcome.UNKNOWN:
@@ -72,12 +72,22 @@ class InC:
         if found.outcome is Outcome.UNSAFE:
             verdict = attempt.confirm_failure([value for _, value in found.inputs])
             return (verdict if verdict.outcome is Outcome.UNSAFE else None), None
-        terms = moved(found.invariants, math.system, self.program.system)
-        if terms is None:
-            return None, None
-        part = self.clock.part(_CONFIRM)
-        verdict = self._attempt(self.program, part).confirm(terms, found.found_by)
-        return (verdict if verdict.outcome is Outcome.SAFE else None), terms
+        terms = None
+        for reading in (self.program, self.program.under("bounded")):
+            part = self.clock.part(_CONFIRM)
+            try:
+                reading.prepare(part.tick)
+            except OutOfTime:
+                return None, terms
+            moving = moved(found.invariants, math.system, reading.system)
+            if moving is None:
+                continue
+            verdict = self._attempt(reading, part).confirm(moving, found.found_by)
+            if verdict.outcome is Outcome.SAFE:
+                return dataclasses.replace(verdict, ints=self.program.ints), terms
+            if reading is self.program:
+                terms = moving
+        return None, terms
 
     # ---- signed overflow
 
