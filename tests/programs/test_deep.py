@@ -8,7 +8,7 @@ import yaml
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.flow._fast import Fast
 from doeblin.programs.output import driver, trace, witness
-from doeblin.programs.proof import Clock, accelerate
+from doeblin.programs.proof import Clock, Path, accelerate, replay_graph
 from doeblin.programs.terms import evaluate
 
 from .program_generator import Generator
@@ -35,6 +35,8 @@ def test_compiled_runs_agree_with_the_interpreter(ints):
                 continue
             given = iter(values)
             run = fast.run(lambda h, arrivals, g=given: clamped(h, g), limit=10_000)
+            if run.outcome == "left" and ints != "overflow":
+                continue  # numbers that no machine has
             assert (run.outcome, run.failure) == (slow.outcome, slow.failure), seed
             assert run.inputs == slow.inputs, seed
             compared += 1
@@ -115,3 +117,39 @@ def test_failures_after_very_many_steps(text):
     # Tens of thousands of inputs: the loader in Python would take most of a minute.
     assert yaml.load(witness(program, verdict), Loader=yaml.CSafeLoader)
     assert "doeblin_inputs" in driver(program, verdict)
+
+
+FAR = """int main(void) { int x = 0, y = 9;
+  while (unknown()) { x = x + 10; y = y + 10; }
+  if (x == 20) assert(y != 0); }"""
+
+
+def test_failures_after_more_inputs_than_can_be_listed(tmp_path):
+    """Two hundred million inputs, by their law; the sanitizer agrees where it overflows."""
+    program = parse_program(FAR, file="far.c", ints="overflow")
+    verdict = verify(program, timeout=60)
+    assert verdict.outcome is Outcome.UNSAFE, verdict.reason
+    assert verdict.reason == "undefined behaviour: signed overflow at far.c:2:39"
+    found = verdict.as_dict()
+    assert len(found["inputs"]) <= 1000
+    assert sum(part["times"] * len(part["inputs"]) for part in found["inputs_law"]) > 1 << 27
+    assert len(driver(program, verdict)) < 5000 and len(witness(program, verdict)) < 1 << 20
+    assert any("steps are not shown" in line for line in trace(program, verdict))
+
+
+def test_a_leap_that_the_program_does_not_take_is_no_replay():
+    program = parse_program(FAR, ints="overflow")
+    verdict = verify(program, timeout=60)
+    assert verdict.failure is not None and program.interpreter is not None
+    system = program.system
+    with Clock(60) as clock:
+        wide, base = accelerate(system, clock)
+    (number,) = base
+    leap = wide.clauses[number]
+    start = next(i for i, c in enumerate(system.clauses) if c.source is None)
+    end = next(i for i, c in enumerate(system.clauses) if c.target is None and c.source is not None)
+    values = {name: 1 for name in leap.inputs}
+    for turns in (150_000, 1 << 29):  # too few to overflow, and more than there are
+        steps = ((start, {}), (base[number], values | {"x": 0, "y": 9}), (end, values))
+        path = Path(steps, turns=(1, turns, 1), leaps=(None, leap, None))
+        assert replay_graph(program.graph, program.interpreter, system, path) is None
