@@ -1,6 +1,7 @@
 """Failures that are far away: compiled runs, loops taken many times at once, long replays."""
 
 import random
+from itertools import product
 
 import pytest
 import yaml
@@ -144,12 +145,15 @@ def test_a_leap_that_the_program_does_not_take_is_no_replay():
     system = program.system
     with Clock(60) as clock:
         wide, base = accelerate(system, clock)
-    (number,) = base
-    leap = wide.clauses[number]
     start = next(i for i, c in enumerate(system.clauses) if c.source is None)
     end = next(i for i, c in enumerate(system.clauses) if c.target is None and c.source is not None)
-    values = {name: 1 for name in leap.inputs}
-    for turns in (150_000, 1 << 29):  # too few to overflow, and more than there are
-        steps = ((start, {}), (base[number], values | {"x": 0, "y": 9}), (end, values))
-        path = Path(steps, turns=(1, turns, 1), leaps=(None, leap, None))
-        assert replay_graph(program.graph, program.interpreter, system, path) is None
+    possible = 0
+    for number, turns in product(base, (150_000, 1 << 29)):  # too few to overflow, and too many
+        leap = wide.clauses[number]
+        for given in (-1, 1):
+            values = dict.fromkeys(leap.inputs, given) | {"x": 0, "y": 9}
+            steps = ((start, {}), (base[number], values), (end, values))
+            path = Path(steps, turns=(1, turns, 1), leaps=(None, leap, None))
+            assert replay_graph(program.graph, program.interpreter, system, path) is None
+            possible += bool(evaluate(leap.constraint, values | {leap.inputs[-1]: turns}))
+    assert possible
