@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import numpy as np
@@ -221,6 +223,18 @@ def test_ready_and_limits(client):
     assert client.get("/api/limits").json()["points"] == 5000
 
 
+def asked(app: Any, path: str, host: str = "localhost") -> httpx.Response:
+    """From an application that no server runs; in a thread, since a browser's loop may be here."""
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get(path, headers={"Host": host})
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, ask()).result()
+
+
 def test_alive_before_it_is_ready():
     """Health and readiness are two things; what is missing is named."""
     from doeblin.serve import create_app
@@ -232,12 +246,7 @@ def test_alive_before_it_is_ready():
 
     app.state.pools = {"decode": Starting}
 
-    async def ask() -> tuple[httpx.Response, httpx.Response]:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            return await client.get("/api/health"), await client.get("/api/ready")
-
-    health, ready = asyncio.run(ask())
+    health, ready = (asked(app, path) for path in ("/api/health", "/api/ready"))
     assert health.status_code == 200 and health.json()["pools"]["decode"]["doing"] == "compiling"
     assert ready.status_code == 503
     assert ready.json() == {"ready": False, "waiting_for": ["decode"]}
@@ -262,12 +271,7 @@ def test_open_to_the_network_it_still_checks_names(loopback, host, status):
 
     app = create_app(loopback=loopback, names=["mybox.local"])
 
-    async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
-            return await client.get("/api/keyboard", headers={"Host": host})
-
-    assert asyncio.run(ask()).status_code == status
+    assert asked(app, "/api/keyboard", host).status_code == status
 
 
 def test_open_to_the_network_is_warned_of():
