@@ -21,7 +21,10 @@ def refused(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("int main() {\n  int x = 3\n  x++;\n}", "p.c:3:3: C syntax error before: x"),
+        (
+            "int main() {\n  int x = 3\n  x++;\n}",
+            "p.c:2:12: C syntax error after '3': is a ';' missing? (before: x, line 3)",
+        ),
         ("int main() {\n  int x = ;\n}", "p.c:2:11: C syntax error: invalid expression"),
         ("int main() {\n  y = 3;\n}", "p.c:2:3: 'y' is not declared"),
         ("int main() { int x = 99999999999999999999; }", "p.c:1:22: the constant"),

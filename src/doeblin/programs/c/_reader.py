@@ -38,6 +38,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
         return _lower(lowering, tree, file)
     except ParseError as error:
         found = _located(str(error), _next_line(parser), places, end)
+        found = _unended(cleaned.tokens, places, found)
         raise _misplaced(cleaned.tokens, found.place) or _undeclared(preprocessor, found) from None
     except RecursionError:
         raise Unsupported("nesting this deep", Place(file)) from None
@@ -56,6 +57,19 @@ def _located(message: str, line: int | None, places: list[Place], end: Place) ->
     message = message[:1].lower() + message[1:]
     joint = " " if message.startswith("before") else ": "
     return InputError(f"C syntax error{joint}{message}", place=place)
+
+
+def _unended(tokens: list[Token], places: list[Place], error: InputError) -> InputError:
+    """The same error where its cause is: a line that ends without its semicolon."""
+    at = places.index(error.place) if error.place in places else 0
+    before, here = places[at - 1], places[at]
+    last = tokens[at - 1].text if 0 < at < len(tokens) else ""
+    if before.line == here.line or before.column is None or not re.search(r"[\w\])\"']$", last):
+        return error
+    end = before._replace(column=before.column + len(last))
+    following = f"(before: {tokens[at].text}, line {here.line})"
+    message = f"C syntax error after '{last}': is a ';' missing? {following}"
+    return InputError(message, place=end)
 
 
 def _misplaced(tokens: list[Token], place: Place | None) -> Unsupported | None:
