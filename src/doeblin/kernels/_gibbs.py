@@ -8,7 +8,7 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt
 
 from .._custom_types import Count, Input, RandomKey, Scalar, State
 from .._errors import InputError
@@ -57,7 +57,7 @@ class Gibbs(AbstractReversibleKernel):
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         # All randomness of a step from one use of the key: each costs its share of compile time.
         values = self.sites.get(state)
-        words = jax.random.bits(key, (1 + self.sites.num_values,), jnp.uint32)
+        words = jax.random.bits(key, (1 + self.sites.num_values,), _word_type())
         site = (words[0] % values.shape[0]).astype(jnp.int32)
         logits = self.logits(state, site, x)
         value = jnp.argmax(logits + _gumbel(words[1:]))
@@ -94,10 +94,17 @@ class Gibbs(AbstractReversibleKernel):
         return self.sites.neighbourhood(state)
 
 
-def _gumbel(words: UInt32[Array, " n"]) -> Float[Array, " n"]:
+def _word_type() -> Any:
+    """As wide as JAX's numbers: with `jax_enable_x64`, 64 bits."""
+    return jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32
+
+
+def _gumbel(words: UInt[Array, " n"]) -> Float[Array, " n"]:
     """Gumbel noise from random words, by uniform numbers strictly between 0 and 1."""
-    uniform = (words >> 9).astype(jnp.float32) * 2.0**-23 + 2.0**-24
-    return -jnp.log(-jnp.log(uniform))
+    dtype = jnp.float64 if words.dtype == jnp.uint64 else jnp.float32
+    bits = jnp.finfo(dtype).nmant  # What a number between 1/2 and 1 has, and half of one more.
+    whole = (words >> (8 * words.dtype.itemsize - bits)).astype(dtype)
+    return -jnp.log(-jnp.log((whole + 0.5) * 2.0**-bits))
 
 
 class GibbsSweep(AbstractKernel):

@@ -1,0 +1,54 @@
+"""Keys with quick code draw what JAX's own keys draw, bit for bit."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from doeblin._random import quick
+from doeblin.kernels import _gibbs as gibbs
+
+pytestmark = pytest.mark.double
+SEEDS = jnp.array([0, 1, 2, 12345, 2**31 - 1], jnp.uint32)
+
+USES = {
+    "split": lambda key: jax.random.key_data(jax.random.split(key, (2, 3))),
+    "fold": lambda key: jax.random.key_data(jax.random.fold_in(key, 2**31 + 7)),
+    "uniform": lambda key: jax.random.uniform(key, (3, 5)),
+    "normal": lambda key: jax.random.normal(key, (7,)),
+    "randint": lambda key: jax.random.randint(key, (11,), -3, 1000),
+    "categorical": lambda key: jax.random.categorical(key, jnp.arange(6.0), shape=(9,)),
+    "bits8": lambda key: jax.random.bits(key, (5,), jnp.uint8),
+    "bits16": lambda key: jax.random.bits(key, (5,), jnp.uint16),
+    "bits32": lambda key: jax.random.bits(key, (), jnp.uint32),
+    "none": lambda key: jax.random.bits(key, (0,), jnp.uint32),
+    "permutation": lambda key: jax.random.permutation(key, 10),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_quick_keys_give_jax_bits(use):
+    keys = jax.vmap(jax.random.key)(SEEDS)
+    np.testing.assert_array_equal(jax.vmap(lambda k: use(quick(k)))(keys), jax.vmap(use)(keys))
+    np.testing.assert_array_equal(use(quick(keys[3])), use(keys[3]))
+
+
+def test_keys_of_other_generators_stay_as_they_are():
+    key = jax.random.key(0, impl="rbg")
+    assert quick(key).dtype == key.dtype
+    legacy = jax.random.PRNGKey(0)
+    assert quick(legacy) is legacy
+
+
+def test_gumbel_noise_has_the_digits_of_the_precision():
+    """P[G ≤ g] = exp(-exp(-g)): at the ends of the words, and in the middle."""
+    kind = gibbs._word_type()
+    size = 8 * jnp.dtype(kind).itemsize
+    digits = 52 if size == 64 else 23
+    assert jnp.iinfo(kind).max == 2**size - 1
+    words = jnp.array([0, 2 ** (size - 1), 2**size - 1], kind)
+    noise = np.asarray(gibbs._gumbel(words), np.float64)
+    ends = -np.log(digits * np.log(2) + np.log(2)), (digits + 1) * np.log(2)
+    assert noise == pytest.approx([ends[0], -np.log(np.log(2)), ends[1]], rel=1e-5)
