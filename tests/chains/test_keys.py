@@ -156,3 +156,15 @@ def test_no_key_is_given_twice_nor_is_a_descendant_of_another(way: str):
     keys = jax.random.wrap_key_data(given)
     everyone = np.asarray(jax.random.key_data(jax.vmap(family)(keys))).reshape(-1, 2)
     assert len(np.unique(everyone, axis=0)) == 500 * FAMILY
+
+
+def test_the_checker_of_jax_finds_nothing():
+    """It knows keys that are used or split twice; of `fold_in` it does not know."""
+    chain = doeblin.doeblin(KeyOfStep(), KeyOfStart(), 0.5)
+    with jax.debug_key_reuse(True):
+        with pytest.raises(jax.errors.KeyReuseError):
+            key = jax.random.key(0)
+            jax.random.split(key)
+            jax.random.uniform(key)
+        assert chain.draw(jax.random.key(0), 20).age.shape == (20,)
+        assert chain.run(jax.random.key(0), 20).age.shape == (20,)

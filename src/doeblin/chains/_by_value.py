@@ -98,7 +98,7 @@ def _recipe(value: Any, arrays: list[Array], inside: tuple[Any, ...]) -> tuple[A
         return "dict", tuple(pairs)
     if _is_fixed(value):
         return "fixed", _Fixed(value)
-    if kind is types.FunctionType and value not in inside:
+    if isinstance(value, types.FunctionType) and value not in inside:
         return _function_recipe(value, arrays, (*inside, value))
     raise NotByValueError
 

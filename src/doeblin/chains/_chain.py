@@ -177,7 +177,14 @@ class Chain(eqx.Module):
 
         def tours(function: Callable[[State], Any], first: int, count: int) -> TourSums:
             found = tour_sums(
-                self, key, np.int32(first), count, function, x, wanted, _checked_lanes(lanes, count)
+                self,
+                key,
+                jnp.asarray(first, jnp.int32),
+                count,
+                function,
+                x,
+                jnp.asarray(wanted),
+                _checked_lanes(lanes, count),
             )
             _refuse_tracers(found)
             return found

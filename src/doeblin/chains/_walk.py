@@ -129,7 +129,7 @@ def _walk(matrix: Float[Array, "k k"], height: Array, end: Array) -> Walk:
     """The stage matrix (restart stage first) tilted by `height`, ending with probability `end`."""
     moves = (matrix * height / height[:, None])[:, 1:]
     # A stay is one segment, so the next stage is another one.
-    stays = np.eye(*moves.shape, -1, dtype=bool)
+    stays = np.eye(moves.shape[0], moves.shape[1], -1, dtype=bool)
     table = jnp.concatenate([jnp.where(stays, 0, moves), end[:, None]], axis=1)
     stages = jnp.argsort(table, axis=1)
     cumulative = jnp.cumsum(jnp.take_along_axis(table, stages, axis=1), axis=1)
