@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning tests/test_random.py
 DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+# What was tested last; `make CONSTRAINTS= …` takes the newest versions instead.
+CONSTRAINTS ?= constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test double browser load bench fuzz docs notebooks gallery lint clean
@@ -14,11 +16,12 @@ help:  ## Show this list
 
 setup: $(STAMP)  ## Create .venv with everything (quick when nothing changed)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "doeblin needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
+	  $(addprefix --constraint ,$(CONSTRAINTS)) --editable '.[dev]'
 	@touch $@
 
 demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
