@@ -22,7 +22,8 @@ except ImportError:
     raise MissingExtraError("numba", "formulas") from None
 
 # Compiled functions take arrays spread out from tuples, which no type checker can follow.
-njit: Any = partial(numba.njit, no_cfunc_wrapper=True)
+_njit: Any = numba.njit
+njit: Any = partial(_njit, no_cfunc_wrapper=True)
 prange: Any = numba.prange
 intrinsic: Any = extending.intrinsic
 types = numba.types

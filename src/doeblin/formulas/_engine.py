@@ -96,7 +96,10 @@ class Chain:
     def _place(self, codes: ArrayLike) -> None:
         self._state.codes[:] = codes
         rows, columns, codes = self._arrays.rows, self._arrays.columns, self._state.codes
-        self._state.atoms[:] = rows[codes] if rows is not None else columns[:, codes].T
+        if rows is not None:
+            self._state.atoms[:] = rows[codes]
+        elif columns is not None:
+            self._state.atoms[:] = columns[:, codes].T
         grouped = self._state.atoms.reshape(*self.template, -1)
         self._state.disjuncts[:] = np.bitwise_and.reduce(grouped, axis=1)
 
