@@ -11,6 +11,7 @@ from ..terms import Translator, substitute, var
 from ._clock import SECOND, Clock
 from ._replay import Path
 
+_UNROLLING = 2000  # units of work to write down a clause once more
 _SMALL = SECOND  # work to find a failure with small inputs, too
 _Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
 
@@ -60,6 +61,7 @@ class Bounded:
             if (clause.source is None) != (depth == 0):
                 continue
             self.clock.tick()
+            self.clock.spend(_UNROLLING)
             selector = z3.Bool(f"use{index}@{depth}", self._context)
             rename = {name: var(f"{name}@{depth}") for name in clause.inputs}
             given = clause.inputs[:-1] if index in self._base else clause.inputs

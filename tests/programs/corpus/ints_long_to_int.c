@@ -1,0 +1,6 @@
+// truth: safe (modulo 2^32)
+int main(void) {
+  long x = 4294967297;
+  int y = x;
+  assert(y == 1);
+}

@@ -1,0 +1,5 @@
+// truth: safe (arithmetic shift)
+int main(void) {
+  int x = -5;
+  assert(x >> 1 == -3);
+}
