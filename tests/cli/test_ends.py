@@ -63,6 +63,10 @@ def folder(tmp_path):
         ("doeblin demo --out /proc/self/no", Status.OUTPUT_ERROR),
         ("doeblin verify $'no\\nsuch\\e[31m.c'", Status.INPUT_ERROR),
         ("doeblin verify safe.c --no-such-option", Status.INPUT_ERROR),
+        ("doeblin verify ''", Status.INPUT_ERROR),
+        ("doeblin verify $(printf 'x%.0s' {1..300}).c", Status.INPUT_ERROR),
+        ("doeblin certify --matrix $(printf '[%.0s' {1..9000})", Status.INPUT_ERROR),
+        ("doeblin verify safe.c --timeout inf", Status.INPUT_ERROR),
         ("PYTHONIOENCODING=ascii doeblin certify --epsilon 0.1", Status.DONE),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def verify(
     from ..programs._batch import Batch, find_files
     from ..programs._peers import PEERS, ask_peer
 
-    if not suite.is_dir():
+    if not os.path.isdir(suite):
         raise InputError(f"'{suite}' is not a folder of programs")
     paths = find_files([str(suite)])
     wanted = _expected(suite, expected)

@@ -109,3 +109,5 @@ def _json_rows(text: str) -> list[list[float]]:
             f"--matrix is not JSON (column {error.colno}: {error.msg}); "
             "for example: --matrix '[[0,1],[0.1,0.9]]'"
         ) from None
+    except (RecursionError, ValueError) as error:  # nested too deeply, or numbers too long
+        raise InputError(f"--matrix cannot be read: {error}") from None

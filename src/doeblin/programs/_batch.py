@@ -46,14 +46,16 @@ def find_files(paths: list[str]) -> list[Path]:
     found: list[Path] = []
     for name in paths:
         path = Path(name)
-        if path.is_dir():
+        if not name:
+            raise InputError("a file name is empty")
+        if os.path.isdir(path):
             inside = sorted(p for p in path.rglob("*") if p.suffix in LANGUAGES and p.is_file())
             if not inside:
                 raise InputError(
                     f"there is no program ({', '.join(LANGUAGES)}) in the folder '{path}'"
                 )
             found += inside
-        elif path.exists():
+        elif os.path.exists(path):  # which knows names that are too long
             found.append(path)
         else:
             raise InputError(f"there is no file '{path}'")
