@@ -25,7 +25,9 @@ def quick(key: RandomKey) -> RandomKey:
     """The same key with quick code; keys of other generators than JAX's default as they are."""
     if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         return key
-    if str(jax.random.key_impl(key)) != "threefry2x32" or not jax.config.jax_threefry_partitionable:
+    # The other way to count that JAX can be told to gives other bits.
+    partitionable = getattr(jax.config, "jax_threefry_partitionable", True)
+    if str(jax.random.key_impl(key)) != "threefry2x32" or not partitionable:
         return key
     return jax.random.wrap_key_data(jax.random.key_data(key), impl=_IMPLEMENTATION)
 
@@ -62,8 +64,8 @@ def _split(key: UInt32[Array, "2"], shape: tuple[int, ...]) -> UInt32[Array, "..
     return jnp.stack(_threefry(key, *_counts(shape)), axis=-1)
 
 
-def _fold_in(key: UInt32[Array, "2"], data: Array) -> UInt32[Array, "2"]:
-    low = data.astype(jnp.uint32)
+def _fold_in(key: UInt32[Array, "2"], data: Any) -> UInt32[Array, "2"]:
+    low = jnp.asarray(data).astype(jnp.uint32)
     return jnp.stack(_threefry(key, jnp.zeros_like(low), low))
 
 

@@ -49,7 +49,9 @@ class Encoder:
             bad = np.argwhere(~np.isfinite(features))
             if len(bad):
                 place, feature = bad[0]
-                raise _not_finite(index, place, f"feature {feature}", features[place, feature])
+                raise _not_finite(
+                    index, place, f"feature {feature}", float(features[place, feature])
+                )
             return Observed(features, np.array(len(features)))  # pyright: ignore
         known = [
             [

@@ -162,7 +162,8 @@ class SequenceLabeller:
 
     @property
     def _design(self) -> _Design:
-        return _Design(self.kernel, self.epsilon, self.num_proposals, len(self.classes_))
+        kernel: Any = self.kernel
+        return _Design(kernel, self.epsilon, self.num_proposals, len(self.classes_))
 
     def _train_chain(self, data: Dataset) -> Fit:
         estimator = self.estimator or Reversal(FixedHorizon(self.epsilon), num_walks=self.num_walks)
@@ -271,7 +272,8 @@ def _decoded(
     def one(key: RandomKey, observed: Observed) -> tuple[Array, Array]:
         x = given(parameters, observed)
         if is_crf:
-            return decoder.exact(chain.restart, x), jnp.isfinite(chain.restart.log_partition(x))
+            crf = LinearChainCRF(_base)
+            return decoder.exact(crf, x), jnp.isfinite(crf.log_partition(x))
         states, weights = weighted_states(key, chain, horizon, num_walks, x)
         densities = jax.vmap(lambda labels: parameters.density(labels, x))(states)
         possible = ~(jnp.isnan(densities) | jnp.isposinf(densities)).any()
@@ -297,9 +299,7 @@ _LBFGS = optax.lbfgs()
 
 
 @eqx.filter_jit
-def _climbed(
-    potentials: LinearPotentials, corpus: Corpus, l2: float, steps: int
-) -> LinearPotentials:
+def _climbed(potentials: Any, corpus: Corpus, l2: float, steps: int) -> LinearPotentials:
     def loss(potentials: LinearPotentials) -> Array:
         total = corpus.log_likelihood(potentials)
         return l2 / 2 * _squared_norm(potentials) - total / len(corpus)
