@@ -111,7 +111,7 @@ def parse_program(
     `ints` is for C; the other languages mean mathematical integers.
     """
     if ints not in _WRAPS:
-        raise InputError(f"unknown integers {ints!r}: use one of {', '.join(_WRAPS)}")
+        raise InputError(f"unknown integer model {ints!r}: use one of {', '.join(_WRAPS)}")
     if language != "c":
         ints = "math"
     try:
