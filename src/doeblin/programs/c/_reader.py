@@ -61,7 +61,7 @@ def _located(message: str, line: int | None, places: list[Place], end: Place) ->
 
 def _unended(tokens: list[Token], places: list[Place], error: InputError) -> InputError:
     """The same error where its cause is: a line that ends without its semicolon."""
-    at = places.index(error.place) if error.place in places else 0
+    at = places.index(error.place) if error.place and error.place in places else 0
     before, here = places[at - 1], places[at]
     last = tokens[at - 1].text if 0 < at < len(tokens) else ""
     if before.line == here.line or before.column is None or not re.search(r"[\w\])\"']$", last):
