@@ -96,7 +96,7 @@ class Gibbs(AbstractReversibleKernel):
 
 def _word_type() -> Any:
     """As wide as JAX's numbers: with `jax_enable_x64`, 64 bits."""
-    return jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32
+    return jnp.uint64 if jnp.result_type(float) == jnp.float64 else jnp.uint32
 
 
 def _gumbel(words: UInt[Array, " n"]) -> Float[Array, " n"]:
