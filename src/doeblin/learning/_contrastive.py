@@ -127,6 +127,8 @@ def _trails(
     def trail(key: RandomKey, state: State) -> State:
         def step(state: State, key: RandomKey) -> tuple[State, State]:
             new = fixed.sample(key, state, given)
+            # Data may be of a shorter type than what the kernel draws.
+            new = jax.tree.map(lambda leaf, like: leaf.astype(like.dtype), new, state)
             return new, new
 
         return jax.lax.scan(step, state, jax.random.split(key, num_steps))[1]
