@@ -16,6 +16,7 @@ from jaxtyping import Array, Int, Key
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._random import quick
 
 
 def checked_key(key: Any) -> RandomKey:
@@ -58,11 +59,13 @@ def keys_of_draws(key: RandomKey, num_inputs: int, num_draws: int) -> TourKeys:
     def of_input(number: Array) -> Array:
         return jax.random.split(jax.random.fold_in(key, number), (num_draws, 3))
 
+    key = quick(key)
     keys = jax.vmap(of_input)(jnp.arange(num_inputs)).reshape(-1, 3)
     return TourKeys(keys[:, 0], keys[:, 1], keys[:, 2])
 
 
 def keys_of_tours(key: RandomKey, numbers: Int[Array, " tours"]) -> TourKeys:
     """For the tours of the given numbers."""
+    key = quick(key)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number), 3))(numbers)
     return TourKeys(keys[:, 0], keys[:, 1], keys[:, 2])
