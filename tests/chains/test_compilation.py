@@ -51,6 +51,20 @@ def test_second_estimates_do_not_compile():
     assert estimated(scaled(2.0)) == (mean, 0)
 
 
+def test_code_is_the_same_wherever_it_is_written():
+    first = by_value(lambda state: [k * state for k in (1, 2)][1])
+    second = by_value(lambda state: [k * state for k in (1, 2)][1])
+    assert isinstance(first, ByValue) and first.recipe == second.recipe
+    assert hash(first.recipe) == hash(second.recipe)
+    for other in (
+        by_value(lambda state: [k * state for k in (1, 2)][0]),
+        by_value(lambda state: [k * state for k in (1, 2.0)][1]),
+        by_value(lambda state: [k + state for k in (1, 2)][1]),
+        by_value(lambda state: [k * state for k in (True, 2)][1]),
+    ):
+        assert isinstance(other, ByValue) and first.recipe != other.recipe
+
+
 def test_second_draws_and_runs_do_not_compile():
     CHAIN.draw(jax.random.key(0), 20)
     CHAIN.run(jax.random.key(0), 20)

@@ -75,6 +75,28 @@ class _Fixed:
         return id(self.thing)
 
 
+class _Code:
+    """Code, compared without the place where it is written."""
+
+    def __init__(self, code: types.CodeType):
+        self.code = code
+        self._meaning = _without_place(code)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Code) and self._meaning == other._meaning
+
+    def __hash__(self) -> int:
+        return hash(self._meaning)
+
+
+def _without_place(code: types.CodeType) -> types.CodeType:
+    constants = tuple(
+        _without_place(constant) if isinstance(constant, types.CodeType) else constant
+        for constant in code.co_consts
+    )
+    return code.replace(co_firstlineno=1, co_linetable=b"", co_filename="", co_consts=constants)
+
+
 def _recipe(value: Any, arrays: list[Array], inside: tuple[Any, ...]) -> tuple[Any, ...]:
     """A hashable description; equal ones make equal values, of equal types."""
     kind = type(value)
@@ -118,7 +140,7 @@ def _function_recipe(
     except ValueError:
         raise NotByValueError from None
     parts = (surroundings, function.__defaults__, function.__kwdefaults__, enclosed)
-    return "function", code, tuple(_recipe(part, arrays, inside) for part in parts)
+    return "function", _Code(code), tuple(_recipe(part, arrays, inside) for part in parts)
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -160,7 +182,7 @@ def _rebuilt(recipe: tuple[Any, ...], arrays: list[Array]) -> Any:
         return {_rebuilt(k, arrays): _rebuilt(v, arrays) for k, v in recipe[1]}
     if what == "fixed":
         return recipe[1].thing
-    _, code, parts = recipe
+    code, parts = recipe[1].code, recipe[2]
     surroundings, defaults, by_name, enclosed = (_rebuilt(part, arrays) for part in parts)
     cells = tuple(types.CellType(content) for content in enclosed)
     function = types.FunctionType(code, surroundings, code.co_name, defaults, cells)
