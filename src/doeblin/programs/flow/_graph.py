@@ -45,6 +45,12 @@ class Havoc:
     """`call`, `declaration`, `parameter`, `global` (defined elsewhere), or `hidden` (not an input
     that a caller could give, such as the result of a function that does not return one)."""
 
+    def within(self, value: int) -> int:
+        """The nearest value that the input can have, whoever proposes one."""
+        if self.low is not None:
+            value = max(value, self.low)
+        return value if self.high is None else min(value, self.high)
+
 
 @dataclass(frozen=True, slots=True)
 class Assume:

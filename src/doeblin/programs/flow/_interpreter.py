@@ -84,7 +84,7 @@ class Interpreter:
             for statement, slot, compute in self._code[block]:
                 if compute is None:
                     assert isinstance(statement, Havoc)
-                    value = inputs(statement)
+                    value = statement.within(inputs(statement))
                     run.inputs.append((statement, value))
                 else:
                     value = compute(state)

@@ -60,7 +60,7 @@ def chooser(
             values = matter[havoc.site]
             if havoc.site not in weights:
                 weights[havoc.site] = [rng.random() ** 2 for _ in values]
-            return rng.choices(values, weights[havoc.site])[0]
+            return havoc.within(rng.choices(values, weights[havoc.site])[0])
         draw = rng.random()
         if draw < zero:
             value = 0 if havoc.call else rng.randint(-1, 1)
@@ -68,11 +68,7 @@ def chooser(
             value = rng.randint(-scale, scale) if rng.random() < 0.4 else rng.randint(0, scale)
         else:
             value = rng.choice(constants) + rng.randint(-1, 1)
-        if havoc.low is not None:
-            value = max(value, havoc.low)
-        if havoc.high is not None:
-            value = min(value, havoc.high)
-        return value
+        return havoc.within(value)
 
     return choose
 
