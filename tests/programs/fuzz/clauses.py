@@ -1,4 +1,4 @@
-"""Verdicts on random Horn clauses and SyGuS problems, judged by enumeration, Z3 and cvc5."""
+"""Verdicts on random Horn clauses and SyGuS problems, judged by enumeration and Z3."""
 
 from __future__ import annotations
 
