@@ -143,6 +143,15 @@ def test_what_is_left_out_is_noted():
         assert said in notes, notes
 
 
+def test_a_contract_without_a_body_is_said_to_be_assumed():
+    text = "/*@ ensures \\false; assigns \\nothing; */ int f(void);\nint main() { f(); assert(0); }"
+    verdict = judged(text)
+    assert verdict.outcome is Outcome.SAFE
+    found = verdict.as_dict()
+    assert found["without_body"] == ["f"]
+    assert ["its contract is assumed" in said for said in found["warnings"]] == [True]
+
+
 def test_a_loop_invariant_is_tried():
     """The search alone does not find this one as quickly."""
     text = (

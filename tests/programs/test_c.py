@@ -45,7 +45,7 @@ def test_malformed(text, message):
     ("text", "reason"),
     [
         ("int main() {\n  int a[3];\n  a[0] = 1;\n}", "arrays at p.c:3:3"),
-        ("int main() { int x; int *p = &x; *p = 1; assert(*p); }", "pointers at p.c:1:35"),
+        ("int main() { int x; int *p = &x; *p = 1; assert(*p); }", "pointers at p.c:1:25"),
         ("int main() { double d = 1; d = d + 1; }", "floating point at p.c:1:28"),
         (
             "int f(int n) { return f(n); }\nint main() { f(1); }",

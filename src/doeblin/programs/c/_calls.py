@@ -40,6 +40,7 @@ class Calls(Expressions):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.stack: list[str] = []
+        self.sealed: set[str | None] = set()  # globals that no other file can change
         self.used: set[int] = set()  # calls whose value is used
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
@@ -147,12 +148,16 @@ class Calls(Expressions):
             raise self.unsupported(kind.what, node)
         if not is_input(name):
             self.graph.remarks.without_body.setdefault(name, self.place(node))
-            for slot in self.scopes[0].values():
+            for slot in self.exposed():
                 if slot.name is not None and isinstance(slot.kind, CType):
                     self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
         if isinstance(kind, Opaque):
             return None
         return Value(self._input(name, kind, node), kind)
+
+    def exposed(self) -> list[Slot]:
+        """The globals that a function without a body may change."""
+        return [slot for slot in self.scopes[0].values() if slot.name not in self.sealed]
 
     def rvalue(self, node: Any) -> Value:
         call = node.name.name if _is_call(node) else ""

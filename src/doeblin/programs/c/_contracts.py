@@ -34,6 +34,7 @@ class Contracts(Calls):
         super().__init__(*args, **options)
         self.annotations: list[tuple[Place, list[Token]]] = []
         self.contracts: dict[str, list[Clause]] = {}
+        self._worded: dict[str, list[list[str]]] = {}  # the parameters as contracts name them
         self._loop_clauses: list[Clause] = []
         self._unused: dict[str, tuple[int, Place]] = {}
 
@@ -94,6 +95,7 @@ class Contracts(Calls):
                     self._leave_out(clause)
                 else:
                     self.contracts.setdefault(name, []).append(clause)
+                    self._worded.setdefault(name, []).append(_parameters(declared.type))
             else:
                 self._leave_out(clause)
 
@@ -103,12 +105,22 @@ class Contracts(Calls):
         Without a call (`node` is None) the program starts here.
         """
         contract = self.contracts.get(name, ())
+        self._check_parameters(name)
         required = self._required(name, self._here())
         if required is not None and node is None:
             self.assume(required)
         elif required is not None:
             self._claim(required, f"ACSL precondition of '{name}'", self.place(node))
         return self._copies(contract)
+
+    def _check_parameters(self, name: str) -> None:
+        """A contract may stand at a declaration with other names than the definition has."""
+        own = self._parameters_of(name)
+        for clause, named in zip(
+            self.contracts.get(name, ()), self._worded.get(name, ()), strict=True
+        ):
+            if named != own and {word.text for word in clause.words} & {*named, *own}:
+                raise self._not_understood(clause, "the parameters have other names elsewhere")
 
     def leave(self, name: str, result: Value | None, old: Callable[[str], Term | None]) -> None:
         """At the end of a body: what it ensures."""
@@ -152,9 +164,7 @@ class Contracts(Calls):
         )
 
     def _parameters_of(self, name: str) -> list[str]:
-        declared = self.prototypes[name].args
-        named = (getattr(p, "name", None) for p in (declared.params if declared else ()))
-        return [parameter for parameter in named if parameter]
+        return _parameters(self.prototypes[name])
 
     def _copies(self, contract: Sequence[Clause]) -> Callable[[str], Term | None]:
         """Every variable that a postcondition names, as it is now."""
@@ -188,7 +198,7 @@ class Contracts(Calls):
             shown = self.fresh("", own)
             self.assign(shown, value.term)
             frame[parameter.name or ""] = Slot(own, shown)
-        self.graph.remarks.without_body.setdefault(name, self.place(node))
+        self.graph.remarks.by_contract.setdefault(name, self.place(node))
         scopes, self.scopes = self.scopes, [self.scopes[0], frame]
         old = self.enter(name, node)
         for slot in self._assigned(name):
@@ -205,7 +215,7 @@ class Contracts(Calls):
     def _assigned(self, name: str) -> list[Slot]:
         """The globals that a function without a body may change, by its contract."""
         listed = [c for c in self.contracts[name] if c.kind == "assigns" and not c.behavior]
-        everything = list(self.scopes[0].values())
+        everything = self.exposed()
         if len(listed) != 1:
             return everything
         words = [word.text for word in listed[0].words if word.text != ","]
@@ -272,3 +282,9 @@ class Contracts(Calls):
                     self._count(clause)
         for kind, (_, place) in sorted(self._unused.items()):
             self.note(f"'{kind}' is not used here, first", place)
+
+
+def _parameters(function: Any) -> list[str]:
+    """Those that have a name."""
+    declared = function.args.params if function.args else ()
+    return [name for name in (getattr(p, "name", None) for p in declared) if name]

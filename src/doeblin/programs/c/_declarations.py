@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pycparser import c_ast
@@ -11,6 +12,7 @@ from ..flow import Assign
 from ..terms import ZERO, const
 from ._contracts import Contracts
 from ._emitter import Slot, Value
+from ._static import STEPS
 from ._types import CType, Opaque
 
 
@@ -30,7 +32,7 @@ class Declarations(Contracts):
             self.statement(item)
 
     def _typedef_statement(self, node: Any) -> None:
-        self.scopes[-1][f"typedef {node.name}"] = Slot(self.type(node))
+        self.scopes[-1][f"typedef {node.name}"] = Slot(self.type(node), const=self.is_const(node))
 
     def _decl_statement(self, node: Any) -> None:
         if isinstance(node.type, c_ast.FuncDecl):
@@ -108,9 +110,13 @@ class Declarations(Contracts):
             self._at_start(name, self._constant_initial(node, kind), node)
 
     def define_globals(self) -> None:
-        """Those without an initialiser: zero, or unknown if another file defines them."""
+        """Those without an initialiser: zero, or unknown if another file defines them. Constants,
+        and static ones that only `main` writes, are out of the reach of other files."""
+        written = set(_written(f for name, f in self.functions.items() if name != "main"))
         for shown, node in self._globals.items():
             slot = self.scopes[0][shown]
+            if self.is_const(node) or ("static" in node.storage and shown not in written):
+                self.sealed.add(slot.name)
             if node.init is not None or slot.name is None or isinstance(slot.kind, Opaque):
                 continue
             if "extern" in node.storage:
@@ -126,6 +132,21 @@ class Declarations(Contracts):
     def _at_start(self, name: str, value: int, node: Any) -> None:
         start = self.graph.blocks[0].statements
         start.append(Assign(name, const(value) if value else ZERO, self.place(node)))
+
+
+def _written(nodes: Iterable[Any]) -> Iterator[str]:
+    """The names that are written to or whose address is taken."""
+    rest = list(nodes)
+    while rest:
+        node = rest.pop()
+        rest += (child for _, child in node.children())
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and (node.op in STEPS or node.op == "&"):
+            target = node.expr
+        if isinstance(target, c_ast.ID):
+            yield target.name
 
 
 def _scalar(node: Any) -> Any:

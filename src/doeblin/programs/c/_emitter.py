@@ -32,6 +32,7 @@ class Slot(NamedTuple):
     kind: CType | Opaque
     name: str | None = None  # the graph's variable
     constant: int | None = None  # an enumerator
+    const: bool = False  # a type that is
 
 
 class Emitter:

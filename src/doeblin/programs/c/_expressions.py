@@ -31,6 +31,7 @@ from ._library import FLOATING
 from ._order import FALLIBLE, Order, sound
 from ._static import COMPARISONS, STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
+from ._unsupported import Unsupported
 
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
@@ -69,16 +70,38 @@ class Expressions(Order):
         return False
 
     def harmless(self, node: Any) -> bool:
-        """Is there nothing in the expression that could change an integer variable?"""
-        if isinstance(node, c_ast.Assignment):
-            return False
-        if isinstance(node, c_ast.UnaryOp) and node.op in STEPS:
-            return False
+        """Of an expression whose value is not modelled: does it change no integer variable, give
+        no address of one away, and ask nothing of its operands that would have to be checked?"""
+        if isinstance(node, c_ast.ID):
+            if self.lookup(node.name) is None and self._is_function(node.name):
+                raise self.unsupported("function pointers", node)
+            return True
+        if isinstance(node, c_ast.Cast | c_ast.NamedInitializer):
+            return self.harmless(node.expr)
+        if isinstance(node, c_ast.InitList):
+            return all(map(self.harmless, node.exprs))
         if isinstance(node, c_ast.FuncCall):
             name = node.name.name if isinstance(node.name, c_ast.ID) else ""
-            if name not in ("malloc", "calloc", "alloca"):
-                return False
-        return all(self.harmless(child) for _, child in node.children())
+            arguments = node.args.exprs if node.args else ()
+            return name in ("malloc", "calloc", "alloca") and all(map(self.harmless, arguments))
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            slot = self.lookup(node.expr.name) if isinstance(node.expr, c_ast.ID) else None
+            return slot is not None and isinstance(slot.kind, Opaque)
+        if isinstance(node, c_ast.BinaryOp) and node.op == "*":  # of `malloc(n * sizeof(int))`
+            sides = (node.left, node.right)
+            if any(isinstance(side, c_ast.UnaryOp) and side.op == "sizeof" for side in sides):
+                return all(map(self.harmless, sides))
+        return isinstance(node, c_ast.Constant) or self._is_constant(node)
+
+    def _is_constant(self, node: Any) -> bool:
+        try:
+            self.constant(node)
+        except (InputError, Unsupported):
+            return False
+        return True
+
+    def _is_function(self, name: str) -> bool:
+        return name in self.functions or name in self.prototypes
 
     # ---- values
 
@@ -151,6 +174,8 @@ class Expressions(Order):
 
     def _id(self, node: Any) -> Value:
         slot = self.lookup(node.name)
+        if slot is None and self._is_function(node.name):
+            raise self.unsupported("function pointers", node)
         if slot is None:
             raise InputError(
                 f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",

@@ -77,6 +77,17 @@ class Static(Emitter):
             return Opaque("struct", "structures")
         raise self.unsupported("this type", node)
 
+    def is_const(self, node: Any) -> bool:
+        """Does a declaration make a constant, itself or by a name for a type?"""
+        while not isinstance(node, c_ast.IdentifierType):
+            if "const" in (getattr(node, "quals", None) or ()):
+                return True
+            node = getattr(node, "type", None)
+            if node is None:
+                return False
+        slot = self.lookup(f"typedef {node.names[0]}") if len(node.names) == 1 else None
+        return slot is not None and slot.const
+
     def _inner_types(self, node: Any) -> None:
         """Enumerators that are declared within another type."""
         for _, child in node.children():

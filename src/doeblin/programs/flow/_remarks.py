@@ -11,11 +11,13 @@ from ..._errors import Place
 @dataclass(slots=True)
 class Remarks:
     """`properties` are the places of what the program declares about itself, `undefined` those
-    where C asks for something; `without_body` the functions of which nothing is known."""
+    where C asks for something; `without_body` the functions of which nothing is known,
+    `by_contract` those of which a contract is all that is known."""
 
     properties: dict[Place, str] = field(default_factory=dict)
     undefined: dict[Place, str] = field(default_factory=dict)
     without_body: dict[str, Place] = field(default_factory=dict)
+    by_contract: dict[str, Place] = field(default_factory=dict)
     missing: dict[str, Place] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -45,13 +47,15 @@ class Remarks:
                 f"the function '{name}' has no body at {place}: it returns anything and may change "
                 "every global"
             )
+        for name, place in self.by_contract.items():
+            found.append(f"the function '{name}' has no body at {place}: its contract is assumed")
         return found + self.notes
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "checked": {"properties": len(self.properties), "undefined": len(self.undefined)},
-            "without_body": sorted(self.without_body),
+            "without_body": sorted({*self.without_body, *self.by_contract}),
             "headers_not_found": sorted(self.missing),
             "warnings": self.warnings(),
         }
