@@ -1,0 +1,4 @@
+// truth: refused
+#include <stdlib.h>
+int g = 0;
+int main(void) { int *p = malloc(4); free(p); assert(g == 0); return 0; }
