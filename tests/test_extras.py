@@ -29,7 +29,6 @@ EXTRAS = {
     "from doeblin.kernels import Gibbs": "chains",
     "import doeblin.learning": "learning",
     "from doeblin.crf import LinearChainCRF": "learning",
-    "from doeblin.formulas import search": "formulas",
     "from doeblin.programs import verify": "verify",
     "from doeblin.gestures import Decoder": "gestures",
     "import doeblin.gestures.decoder": "gestures",
@@ -38,7 +37,7 @@ EXTRAS = {
 }
 COMMANDS = {
     "demo": "all",
-    "formula examples/formulas/rule.csv": "formulas",
+    "formula examples/formulas/rule.csv --method 2-stage": "formulas",
     "verify examples/counters.c": "verify",
     "gestures decode shipped swipes.jsonl": "gestures",
     "serve": "serve",
@@ -75,7 +74,10 @@ def test_commands_name_their_extra(command, tmp_path):
     assert f"pip install 'doeblin[{COMMANDS[command]}]'" in done.stderr
 
 
-def test_base_install_certifies_and_reads_gestures():
+def test_base_install_certifies_searches_and_reads_gestures():
+    """Short searches for formulas do without the compiler."""
+    done = bare("from doeblin.cli import main\nmain(['formula', 'examples/formulas/rule.csv'])")
+    assert done.returncode == 0 and "x >= 5" in done.stdout
     done = bare(
         "import doeblin\nfrom doeblin.finite import spectral_gap, three_state_chain\n"
         "from doeblin.gestures import Generator, Layout, Lexicon\n"

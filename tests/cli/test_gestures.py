@@ -85,9 +85,9 @@ def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
     ("arguments", "words"),
     [
         (["decode", "absent.safetensors", "DATA"], "absent.safetensors: there is no such file"),
-        (["decode", "shipped", "absent.jsonl"], "absent.jsonl: cannot read the gestures"),
+        (["decode", "shipped", "absent.jsonl"], "cannot read 'absent.jsonl'"),
         (["generate", "--noise", "-1"], "noise = -1.0"),
-        (["generate", "--layout", "absent.json"], "cannot read the layout"),
+        (["generate", "--layout", "absent.json"], "cannot read 'absent.json'"),
         (["evaluate", "shipped", "DATA", "--lexicon-size", "60000"], "1 to 50000"),
         (["generate", "--count", "0"], "count"),
     ],

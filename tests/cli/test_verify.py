@@ -9,9 +9,10 @@ import time
 
 import pytest
 
+from doeblin import _compiling
 from doeblin.cli import main
+from doeblin.formulas._engine import Chain
 from doeblin.programs.examples import example
-from doeblin.programs.learner import _search
 
 HARD = """int main() {
   int a = unknown(), b = unknown(), c = unknown(), s = 0;
@@ -99,7 +100,7 @@ def test_input_errors_are_one_line(folder, capsys, arguments, message):
 def test_malformed_c_names_the_place(folder, capsys):
     (folder / "bad.c").write_text("int main() {\n  int x = 3\n  x++;\n}\n")
     assert run(folder / "bad.c") == 3
-    assert "bad.c:3:3: C syntax error" in capsys.readouterr().err
+    assert "bad.c:2:12: C syntax error after '3'" in capsys.readouterr().err
 
 
 def children(parent: int) -> list[int]:
@@ -222,18 +223,21 @@ def test_thousands_of_variables_within_time_and_memory(folder):
 
 
 def test_the_first_compilation_does_not_use_up_the_limit(folder, monkeypatch, capsys):
-    compile_ = _search._compile
+    compile_, slept = Chain.compile, []
 
-    def slowly(method):
-        time.sleep(6.5)
-        return compile_(method)
+    def slowly(chain):
+        if not slept:  # as if the first search of this machine had to compile
+            _compiling.begin(about=6.5)
+            time.sleep(6.5)
+            _compiling.end()
+            slept.append(chain)
+        compile_(chain)
 
-    monkeypatch.setattr(_search, "_COMPILED", {})
-    monkeypatch.setattr(_search, "_compile", slowly)
+    monkeypatch.setattr(Chain, "compile", slowly)
     (folder / "nested.c").write_text(example("nested"))
     assert run(folder / "nested.c", "--method", "two-stage", "--timeout", "5") == 0
     shown = capsys.readouterr()
-    assert "SAFE" in shown.out and "compiling the search engine" in shown.err
+    assert slept and "SAFE" in shown.out and "compiling once, about" in shown.err
 
 
 def test_starting_is_quick(folder):

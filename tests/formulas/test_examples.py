@@ -76,7 +76,7 @@ def test_what_cannot_be_used_is_refused_with_its_place(tmp_path, text, message):
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_examples(tmp_path / "nowhere.csv")
     path = tmp_path / "bytes.csv"
     path.write_bytes(b"\xff\xfe\xff")
