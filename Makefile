@@ -9,7 +9,7 @@ DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 -
 CONSTRAINTS ?= constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test double browser load bench fuzz docs notebooks gallery lint clean
+.PHONY: help setup demo test double browser load bench fuzz mutants docs notebooks gallery lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,10 @@ fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random progr
 	$(BIN)/python -m tests.programs.fuzz c --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz clauses --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz rewritings --count 500 --jobs 2
+
+mutants: $(STAMP)  ## Do the tests see faults? Hours; `make mutants SAMPLE=300` tries that many
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary --editable '.[mutants]'
+	$(BIN)/python -m tests.mutants $(if $(SAMPLE),--sample $(SAMPLE))
 
 # Notebooks are the tutorials, executed; they are made anew when a tutorial changes.
 NOTEBOOKS := $(patsubst docs/tutorials/%.md,site/notebooks/%.ipynb,$(wildcard docs/tutorials/*.md))

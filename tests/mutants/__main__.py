@@ -1,0 +1,124 @@
+"""`python -m tests.mutants`: run the campaign where the last one stopped, write the report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+from .faults import FAULTS
+from .mutants import PACKAGES, Mutant, mutants_of
+from .report import write_report
+from .trial import ROOT, Outcome, Workshop
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--packages", nargs="+", choices=PACKAGES, default=PACKAGES)
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants by lot (default: all)")
+    parser.add_argument("--seed", type=int, default=0, help="of the lot")
+    parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after that")
+    parser.add_argument("--limit", type=float, help="seconds a trial (default: 5 times the tests')")
+    parser.add_argument("--no-faults", action="store_true", help="only the mutants")
+    parser.add_argument("--faults-only", action="store_true", help="only the experts' faults")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/mutants.jsonl")
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    done = _read(options.out)
+
+    mutants = [m for package in options.packages for m in mutants_of(package, ROOT)]
+    total = len(mutants)
+    if not options.faults_only:
+        # One order for one seed: a larger sample contains the smaller ones.
+        random.Random(options.seed).shuffle(mutants)
+        mutants = mutants[: options.sample]
+    todo = [] if options.faults_only else [m for m in mutants if m.name not in done]
+    print(f"{total} mutants, {len(mutants)} chosen, {len(mutants) - len(todo)} tried before")
+
+    with _workshops(options.jobs) as workshops, options.out.open("a") as log:
+        faults = () if options.no_faults else FAULTS
+        packages = {m.package for m in todo} | {f.package for f in faults}
+        limits = dict.fromkeys(packages, options.limit)
+        if options.limit is None:
+            limits = _limits(workshops, packages)
+        for fault in faults:
+            workshop = workshops.get()
+            outcome = workshop.try_change(
+                fault.file, fault.apply, fault.package, limits[fault.package]
+            )
+            workshops.put(workshop)
+            print(
+                f"fault: {fault.name}: {'caught by ' + outcome.by if outcome.killed else 'LIVES'}"
+            )
+            print(json.dumps({"fault": fault.name, **vars(outcome)}), file=log, flush=True)
+
+        end = time.monotonic() + 60 * options.minutes
+
+        def trial(mutant: Mutant) -> tuple[Mutant, Outcome | None]:
+            if time.monotonic() > end:
+                return mutant, None
+            workshop = workshops.get()
+            try:
+                text = mutant.source(ROOT)
+                limit = limits[mutant.package]
+                return mutant, workshop.try_change(
+                    mutant.file, lambda _: text, mutant.package, limit
+                )
+            finally:
+                workshops.put(workshop)
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            futures = [pool.submit(trial, mutant) for mutant in todo]
+            lived = 0
+            for number, future in enumerate(as_completed(futures), 1):
+                mutant, outcome = future.result()
+                if outcome is None:
+                    continue
+                lived += not outcome.killed
+                record = {"mutant": mutant.name, "package": mutant.package, "line": mutant.line}
+                print(json.dumps(record | vars(outcome)), file=log, flush=True)
+                word = "killed" if outcome.killed else "LIVED "
+                print(f"{number}/{len(todo)} ({lived} lived) {word} {mutant.name}", flush=True)
+    write_report(_read(options.out), mutants, total)
+
+
+def _read(path: Path) -> dict[str, dict]:
+    """The last record of every mutant and fault."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    records = [json.loads(line) for line in lines]
+    return {record.get("mutant") or f"fault: {record['fault']}": record for record in records}
+
+
+@contextmanager
+def _workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
+    with tempfile.TemporaryDirectory() as folder:
+        queue: SimpleQueue[Workshop] = SimpleQueue()
+        for number in range(count):
+            queue.put(Workshop(Path(folder) / str(number), Path(folder) / "compiled"))
+        yield queue
+
+
+def _limits(workshops: SimpleQueue[Workshop], packages: set[str]) -> dict[str, float]:
+    """How long the tests of each package may take: five times what they take on sound code."""
+    workshop = workshops.get()
+    limits = {}
+    for package in sorted(packages):
+        outcome = workshop.tests(package, timeout=3600)
+        if outcome.killed:
+            raise SystemExit(f"the tests of {package} fail without any change: {outcome.by}")
+        limits[package] = 60 + 5 * outcome.seconds
+        print(f"tests of {package}: {outcome.seconds:.0f} s", flush=True)
+    workshops.put(workshop)
+    return limits
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The report: how many mutants were killed, and why the others live."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+from .faults import FAULTS
+from .mutants import PACKAGES, Mutant
+from .trial import ROOT
+
+REPORT = ROOT / "docs" / "mutants.md"
+REASONS = Path(__file__).with_name("equivalent.toml")
+
+_HEAD = """\
+# Do the tests see faults?
+
+`make mutants` changes one thing at a time in a copy of the code (a number by one, a sign, a
+comparison, a condition) and runs the tests of the package that was changed. A change that makes
+some test fail is *killed*. The operators are those of [Cosmic Ray](https://cosmic-ray.readthedocs.io);
+annotations and the wording of errors are left alone. This page is written by that command.
+"""
+
+
+def write_report(records: dict[str, dict], chosen: list[Mutant], total: int) -> None:
+    reasons: dict[str, str] = tomllib.loads(REASONS.read_text()) if REASONS.exists() else {}
+    tried = [mutant for mutant in chosen if mutant.name in records]
+    lived = [mutant for mutant in tried if not records[mutant.name]["killed"]]
+    equivalent = [mutant for mutant in lived if mutant.name in reasons]
+    open_ones = [mutant for mutant in lived if mutant.name not in reasons]
+    faults = [(fault, records.get(f"fault: {fault.name}")) for fault in FAULTS]
+    lines = [_HEAD]
+    lines.append(f"Of {total} mutants {len(tried)} were tried, chosen by lot.\n")
+    lines += ["| package | tried | killed | equivalent | live | killed of those not equivalent |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for package in PACKAGES:
+        lines.append(_row(package, tried, equivalent, open_ones))
+    lines.append(_row("all", tried, equivalent, open_ones))
+    lines.append("\n## Faults that experts make\n")
+    lines.append("Each is put into the code, and the package's tests must fail.\n")
+    lines += ["| fault | caught by |", "|---|---|"]
+    for fault, record in faults:
+        by = (
+            "not tried" if record is None else (record["by"] if record["killed"] else "**nothing**")
+        )
+        lines.append(f"| {fault.name} | `{by}` |")
+    lines.append("\n## Equivalent: the change changes nothing that is promised\n")
+    for reason, count in Counter(reasons[m.name] for m in equivalent).most_common():
+        lines.append(f"- {reason} ({count})")
+        lines += [f"    - `{m.name}`" for m in equivalent if reasons[m.name] == reason]
+    lines.append("\n## Alive\n")
+    lines += [f"- `{mutant.name}`" for mutant in open_ones] or ["None."]
+    REPORT.write_text("\n".join(lines) + "\n")
+    print(f"wrote {REPORT.relative_to(ROOT)}")
+
+
+def _row(package: str, tried: list[Mutant], equivalent: list[Mutant], live: list[Mutant]) -> str:
+    def count(mutants: list[Mutant]) -> int:
+        return sum(package in ("all", mutant.package) for mutant in mutants)
+
+    all_of, same, alive = count(tried), count(equivalent), count(live)
+    real = all_of - same
+    share = (real - alive) / real if real else math.nan
+    error = math.sqrt(max(share * (1 - share), 0) / real) if real else math.nan
+    killed = real - alive
+    return f"| {package} | {all_of} | {killed} | {same} | {alive} | {share:.1%} ± {error:.1%} |"
