@@ -28,7 +28,6 @@ from doeblin.learning import (
     likelihood,
     log_likelihood,
 )
-from doeblin.learning._seeds import SeedKeys
 
 from .models import PLAIN
 
@@ -261,12 +260,3 @@ def test_uneven_lengths_share_few_shapes():
 def test_bad_options_are_refused(options: dict, message: str):
     with pytest.raises(InputError, match=message):
         fit(SIMPLE, start(), **{"examples": data(8, 0), **options})
-
-
-def test_keys_of_a_seed_never_meet():
-    """A model is not measured with the walks of its training, nor any with its neighbours'."""
-    uses = SeedKeys.of(3)
-    steps = [jax.random.fold_in(key, number) for key in uses for number in range(4)]
-    batches = [key for step in steps for key in jax.random.split(step, 5)]
-    words = {tuple(jax.random.key_data(key).tolist()) for key in [*uses, *steps, *batches]}
-    assert len(words) == 4 + 16 + 80

@@ -52,8 +52,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "the probability of staying put left out",
         "src/doeblin/kernels/_metropolis.py",
-        "return jax.lax.cond(same_state(new, old), stay, lambda: move(new))",
-        "return move(new)",
+        "return jax.lax.cond(same_state(new, old), stay, lambda: log_move(new))",
+        "return log_move(new)",
     ),
     Fault(
         "the stage drawn after the move instead of before",

@@ -24,7 +24,6 @@ from ._contrastive import PersistentContrastive
 from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
-from ._seeds import SeedKeys
 from ._step import Solver, evaluate, refuse_gradient, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]
@@ -139,7 +138,7 @@ def fit(
     memory: list[Any] = []
     if isinstance(objective, PersistentContrastive):
         memory = [jax.vmap(objective.begin)(bucket) for bucket in data.buckets]
-    run, key = _Run(), SeedKeys.of(seed).training
+    run, key = _Run(), jax.random.key(seed)
     facts = {"seed": seed, "batch_size": batch_size, "data": data.fingerprint()}
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
@@ -196,7 +195,7 @@ def fit(
                     fixed,
                     validation,
                     batch_size,
-                    SeedKeys.of(seed).validation,
+                    jax.random.fold_in(key, 1 << 30),
                 )
                 row |= held_out
                 if held_out["validation"] > run.best:
@@ -234,7 +233,7 @@ def log_likelihood(
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
     batch_size = min(batch_size, max(data.sizes))
-    found = evaluate(objective, learned, fixed, data, batch_size, SeedKeys.of(seed).evaluation)
+    found = evaluate(objective, learned, fixed, data, batch_size, jax.random.key(seed))
     return LogLikelihood(found["validation"], found["validation_error"])
 
 
