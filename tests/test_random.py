@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from doeblin._random import quick
+from doeblin import InputError
+from doeblin._random import _counts, quick
 from doeblin.kernels import _gibbs as gibbs
 
 pytestmark = pytest.mark.double
@@ -52,3 +53,8 @@ def test_gumbel_noise_has_the_digits_of_the_precision():
     noise = np.asarray(gibbs._gumbel(words), np.float64)
     ends = -np.log(digits * np.log(2) + np.log(2)), (digits + 1) * np.log(2)
     assert noise == pytest.approx([ends[0], -np.log(np.log(2)), ends[1]], rel=1e-5)
+
+
+def test_more_numbers_than_counters_are_refused():
+    with pytest.raises(InputError, match="4294967296 random numbers from one key are too many"):
+        jax.eval_shape(lambda: _counts((2**16, 2**16)))

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
 from ._custom_types import RandomKey
+from ._errors import InputError
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
@@ -51,7 +52,8 @@ def _counts(shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The numbers 0, 1, … in a given shape, as two words each."""
     size = math.prod(shape)
     if size >= 2**32:
-        raise NotImplementedError(f"{size} random numbers at once are more than one key has here")
+        # Counters have 32 bits here; an array of that size would take 16 GiB.
+        raise InputError(f"{size} random numbers from one key are too many; draw them in parts")
     low = jax.lax.iota(jnp.uint32, size).reshape(shape)
     return jnp.zeros_like(low), low
 
