@@ -15,12 +15,21 @@ def complaints(page) -> list[str]:
     return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
 
 
+# After a frame the new scheme's transitions have begun; colours count when they have ended.
+SETTLED = """async () => {
+  await new Promise(shown => requestAnimationFrame(() => requestAnimationFrame(shown)));
+  const fading = document.getAnimations().filter(one => one instanceof CSSTransition);
+  await Promise.allSettled(fading.map(one => one.finished));
+}"""
+
+
 def fine_everywhere(page) -> None:
     """As it is now: on a phone and on a desk, by day and by night."""
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
+            page.evaluate(SETTLED)
             assert complaints(page) == [], f"{scheme}, {size['width']} pixels wide"
 
 
