@@ -78,7 +78,7 @@ def test_many_turns_at_once_are_those_turns_one_by_one():
             for _ in range(300):
                 state = {name: rng.randint(-5, 90) for name in names}
                 turns = rng.randint(2, 12)
-                values = state | dict.fromkeys(short.inputs, 0) | {long.inputs[-1]: turns}
+                values = state | dict.fromkeys(short.names(), 0) | {long.turns: turns}
                 if not evaluate(long.constraint, values):
                     continue
                 now = dict(state)
@@ -151,9 +151,9 @@ def test_a_leap_that_the_program_does_not_take_is_no_replay():
     for number, turns in product(base, (150_000, 1 << 29)):  # too few to overflow, and too many
         leap = wide.clauses[number]
         for given in (-1, 1):
-            values = dict.fromkeys(leap.inputs, given) | {"x": 0, "y": 9}
+            values = dict.fromkeys(leap.names(), given) | {"x": 0, "y": 9}
             steps = ((start, {}), (base[number], values), (end, values))
             path = Path(steps, turns=(1, turns, 1), leaps=(None, leap, None))
             assert replay_graph(program.graph, program.interpreter, system, path) is None
-            possible += bool(evaluate(leap.constraint, values | {leap.inputs[-1]: turns}))
+            possible += bool(evaluate(leap.constraint, values | {leap.turns: turns}))
     assert possible

@@ -235,7 +235,7 @@ def test_what_facets_prove(text):
         found = learner.run()
         assert found is not None and learner.progress.by == "lemmas"
         terms = [
-            conj((cut.facts(), without_products(all_term(formulas, wide.variables), cut)))
+            conj((cut.facts(), without_products(all_term(formulas, wide.variables), wide)))
             for formulas, wide, cut in zip(found, system.cuts, program.system.cuts, strict=True)
         ]
         assert recheck(program.system, terms, clock) is None

@@ -184,7 +184,6 @@ class Attempt:
         )
 
     def _learn_in(self, system: System, hints: Sequence[str], clock: Clock) -> Verdict:
-        program = self.program
         learner = self._learner(system, hints, clock)
         try:
             invariants = learner.run()
@@ -200,10 +199,8 @@ class Attempt:
         if invariants is None:
             return self._verdict(Outcome.UNKNOWN, "the templates are exhausted")
         terms = [
-            without_products(all_term(formulas, wide.variables), cut)
-            for formulas, wide, cut in zip(
-                invariants, system.cuts, program.system.cuts, strict=True
-            )
+            without_products(all_term(formulas, wide.variables), wide)
+            for formulas, wide in zip(invariants, system.cuts, strict=True)
         ]
         return self._safe(terms, self.progress.by)
 

@@ -19,7 +19,7 @@ from ._attempt import Attempt
 from ._program import Program
 from ._verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
 from .c import SIGNED_OVERFLOW
-from .flow import Clause, Fail, Graph, System
+from .flow import Fail, Graph, System
 from .flow._analysis import reachable
 from .learner import Conflict, FailedRun, Listener, Progress
 from .proof import SECOND, Clock, OutOfTime
@@ -185,9 +185,5 @@ def with_facts(system: System, facts: Sequence[Term]) -> System:
         constraint = clause.constraint
         if clause.source is not None:
             constraint = conj((facts[clause.source], constraint))
-        clauses.append(
-            Clause(
-                clause.source, constraint, clause.target, clause.args, clause.inputs, clause.place
-            )
-        )
+        clauses.append(dataclasses.replace(clause, constraint=constraint))
     return System(system.cuts, tuple(clauses))

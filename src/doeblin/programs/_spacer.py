@@ -30,7 +30,7 @@ def spacer(
     if global_guidance:
         solver.set("fp.spacer.global", True)
     for clause in system.clauses:
-        names = list(clause.inputs)
+        names = clause.names()
         body = [translate(clause.constraint)]
         if clause.source is not None:
             cut = system.cuts[clause.source]

@@ -21,4 +21,5 @@ from ._law import Law as Law
 from ._remarks import Remarks as Remarks
 from ._system import Clause as Clause
 from ._system import Cut as Cut
+from ._system import Input as Input
 from ._system import System as System

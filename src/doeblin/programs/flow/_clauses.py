@@ -12,7 +12,7 @@ from ..._errors import Place
 from ..terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
 from ._analysis import forward_order, slice_graph
 from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump
-from ._system import Clause, Cut, System
+from ._system import Clause, Cut, Input, System
 
 Literal = tuple[Term, bool]
 Path = tuple[Literal, ...]
@@ -66,15 +66,15 @@ def _region(
 ) -> list[Clause]:
     start = max(source, 0)
     first = cuts[number[source]] if source >= 0 else None
-    extra: dict[str, Term] = {}  # auxiliary variables and their ranges
+    extra: dict[Input, Term] = {}  # what is free, and its ranges
     initial = {name: var(name) for name in first.variables} if first else {}
 
     def unset(name: str) -> Term:
         """A variable read before any value was given to it: arbitrary within its type."""
         variable = graph.variables[name]
-        aux = f"{name}?"
-        extra[aux] = _range(aux, variable.low, variable.high)
-        return var(aux)
+        aux = Input(f"{name}?", name)
+        extra[aux] = _range(aux.name, variable.low, variable.high)
+        return var(aux.name)
 
     def resolve(term: Term, values: dict[str, Term]) -> Term:
         return substitute(term, _Lookup(values, unset))
@@ -95,9 +95,10 @@ def _region(
             if isinstance(statement, Assign):
                 values[statement.name] = resolve(statement.value, values)
             elif isinstance(statement, Havoc):
-                aux = f"{statement.name}?{statement.site}"
-                extra[aux] = _range(aux, statement.low, statement.high)
-                values[statement.name] = var(aux)
+                name, site = statement.name, statement.site
+                aux = Input(f"{name}?{site}", name, site)
+                extra[aux] = _range(aux.name, statement.low, statement.high)
+                values[name] = var(aux.name)
             elif isinstance(statement, Assume):
                 condition = resolve(statement.condition, values)
                 if condition.constant:
@@ -143,7 +144,7 @@ def _region(
         if formula.constant and not formula.leaf:
             continue
         used = variables(formula, *args)
-        inputs = {name: range_ for name, range_ in extra.items() if name in used}
+        inputs = {item: range_ for item, range_ in extra.items() if item.name in used}
         where = cuts[target] if target is not None else first
         made.append(
             Clause(

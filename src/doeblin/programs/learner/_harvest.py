@@ -25,14 +25,6 @@ class Suggestions:
     relevant: list[set[int]] = field(default_factory=list)
 
 
-def base_name(name: str) -> str:
-    """`x` for the inputs and next values of x (`x?3`, `x!`)."""
-    if name.endswith("!"):
-        return name[:-1]
-    head, mark, _ = name.rpartition("?")
-    return head if mark else name
-
-
 def linear(term: Term, rename: Callable[[str], str | None]) -> list[Linear]:
     """The linear forms that a term can take (one for each `ite` side, at most eight)."""
     values: dict[int, list[Linear]] = {}
@@ -78,6 +70,7 @@ def _add(left: Linear, right: Linear) -> Linear:
 def harvest(system: System, graph: Graph | None) -> Suggestions:
     """Suggestions from all clauses and, where there is source code, from its own expressions."""
     found = Suggestions()
+    bases = base_names(system)
     forms: dict[tuple, None] = {}
     roots = [clause.constraint for clause in system.clauses]
     roots += [arg for clause in system.clauses for arg in clause.args]
@@ -100,7 +93,7 @@ def harvest(system: System, graph: Graph | None) -> Suggestions:
     comparisons += [compare("=", var(n), value) for n, value in updates if not value.boolean]
     for node in comparisons[:4000]:
         if node.op in ("<=", "<", "="):
-            for form in _forms(node):
+            for form in _forms(node, lambda name: bases.get(name, name)):
                 forms[form] = None
     for node in postorder(*roots):
         if node.op == "const" and not node.boolean and abs(node.leaf) < 1 << 31:
@@ -117,9 +110,15 @@ def _boolean(node: Term) -> bool:
     return any(arg.boolean for arg in node.args)
 
 
-def _forms(node: Term) -> Iterable[tuple]:
-    for left, a in linear(node.args[0], base_name):
-        for right, b in linear(node.args[1], base_name):
+def base_names(system: System) -> dict[str, str]:
+    """Of inputs the variables that take them: what is said of these is said of those."""
+    inputs = (item for clause in system.clauses for item in clause.inputs)
+    return {item.name: item.variable for item in inputs if item.variable is not None}
+
+
+def _forms(node: Term, base: Callable[[str], str]) -> Iterable[tuple]:
+    for left, a in linear(node.args[0], base):
+        for right, b in linear(node.args[1], base):
             form, constant = _add((left, 0), ({n: -c for n, c in right.items()}, 0))[0], b - a
             if not form or len(form) > 8:
                 continue

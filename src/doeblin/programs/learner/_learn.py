@@ -58,7 +58,7 @@ class Learner:
     """Called now and then, for work that shares the time."""
 
     def __post_init__(self) -> None:
-        products = any("*" in name for cut in self.system.cuts for name in cut.variables)
+        products = any(cut.products for cut in self.system.cuts)
         # Products are hard for the solver: better to give up soon and ask for something else.
         self.conditions = Conditions(
             self.system, self.clock, patience=(0.6 if products else 3.0) * SECOND
@@ -309,7 +309,7 @@ class Learner:
         """States at cut points that the program comes to from one, on some inputs."""
         self._share()
         names = self.system.cuts[cut].variables
-        if self.interpreter is None or any("*" in name for name in names):
+        if self.interpreter is None or self.system.cuts[cut].products:
             return []
         run = self.interpreter.run(
             chooser(self.rng, self._constants, compared=self._starts.compared),

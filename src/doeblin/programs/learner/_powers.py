@@ -7,11 +7,12 @@ With many variables only those products are taken that the program itself makes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from ..flow import Clause, Cut, System
-from ..terms import Term, compare, conj, mul, postorder, substitute, var, variables
-from ._harvest import base_name
+from ..flow import Cut, System
+from ..terms import Term, compare, conj, mul, postorder, substitute, var
+from ._harvest import base_names
 
 _MOST_VARIABLES = 5
 
@@ -32,15 +33,14 @@ def with_products(system: System) -> System:
     pairs = [_pairs(cut, made) for cut in system.cuts]
     cuts = []
     for cut, products in zip(system.cuts, pairs, strict=True):
-        names = tuple(f"{a}*{b}" for a, b in products)
+        names = tuple(_name(pair) for pair in products)
         cuts.append(
-            Cut(
-                cut.name,
-                cut.variables + names,
-                cut.shown + names,
-                cut.ranges + ((None, None),) * len(names),
-                cut.place,
-                cut.block,
+            replace(
+                cut,
+                variables=cut.variables + names,
+                shown=cut.shown + names,
+                ranges=cut.ranges + ((None, None),) * len(names),
+                products=tuple(products),
             )
         )
     clauses = []
@@ -48,32 +48,35 @@ def with_products(system: System) -> System:
         constraint, args = clause.constraint, clause.args
         if clause.source is not None:
             defined = [
-                compare("=", var(f"{a}*{b}"), mul(var(a), var(b))) for a, b in pairs[clause.source]
+                compare("=", var(_name((a, b))), mul(var(a), var(b)))
+                for a, b in pairs[clause.source]
             ]
             constraint = conj((constraint, *defined))
         if clause.target is not None:
             by_name = dict(zip(system.cuts[clause.target].variables, args, strict=True))
             args += tuple(mul(by_name[a], by_name[b]) for a, b in pairs[clause.target])
-        clauses.append(
-            Clause(clause.source, constraint, clause.target, args, clause.inputs, clause.place)
-        )
+        clauses.append(replace(clause, constraint=constraint, args=args))
     return System(tuple(cuts), tuple(clauses))
 
 
-def without_products(term: Term, cut: Cut) -> Term:
-    """A formula over the original variables again."""
-    used = variables(term) - set(cut.variables)
-    pairs = combinations_with_replacement(cut.variables, 2)
-    products = {f"{a}*{b}": mul(var(a), var(b)) for a, b in pairs if f"{a}*{b}" in used}
+def without_products(term: Term, wide: Cut) -> Term:
+    """A formula over a cut with products, over its original variables again."""
+    products = {_name((a, b)): mul(var(a), var(b)) for a, b in wide.products}
     return substitute(term, products) if products else term
+
+
+def _name(pair: tuple[str, str]) -> str:
+    """Of the variable for a product; nothing reads it, and no front end makes such a name."""
+    return "*".join(pair)
 
 
 def _made(system: System) -> set[frozenset[str]]:
     """The variables that the clauses multiply with each other."""
     roots = [clause.constraint for clause in system.clauses]
     roots += [arg for clause in system.clauses for arg in clause.args]
+    bases = base_names(system)
     return {
-        frozenset(base_name(arg.leaf) for arg in node.args)
+        frozenset(bases.get(str(arg.leaf), str(arg.leaf)) for arg in node.args)
         for node in postorder(*roots)
         if node.op == "*" and all(arg.op == "var" for arg in node.args)
     }

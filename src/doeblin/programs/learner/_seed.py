@@ -126,12 +126,9 @@ def visited(
     index = {name: i for i, name in enumerate(interpreter.names)}
     blocks = {cut.block: number for number, cut in enumerate(system.cuts)}
     columns = [
-        [
-            [index[part] for part in ([name] if name in index else name.split("*"))]
-            for name in cut.variables
-        ]
+        [[index[part] for part in parts] for parts in (*((n,) for n in cut.plain), *cut.products)]
         for cut in system.cuts
-    ]  # a variable, or a product of two
+    ]
     return [
         (blocks[b], tuple(math.prod(state[i] for i in part) for part in columns[blocks[b]]))
         for b, state in run.visits

@@ -41,7 +41,7 @@ class Space:
     def __init__(self, cut: Cut, relevant: set[int], found: Suggestions, rng: random.Random):
         self.cut = cut
         self.size = len(cut.variables)
-        products = {i for i, name in enumerate(cut.variables) if "*" in name}
+        products = set(range(len(cut.plain), self.size))
         # Directions are linear; products enter through the equations that examples satisfy.
         self.relevant = sorted(relevant - products)
         self._columns = sorted(relevant | products)[:24]

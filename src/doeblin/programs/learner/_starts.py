@@ -13,20 +13,30 @@ Range = tuple[int | None, int | None]
 _FAR = (1 << 31) - 1  # the limits of a type are no demands
 
 
+def _sites(system: System) -> dict[str, int]:
+    """The sites of all inputs, by name."""
+    return {
+        item.name: item.site
+        for clause in system.clauses
+        for item in clause.inputs
+        if item.site is not None
+    }
+
+
 def _ranges(system: System) -> dict[int, Range]:
     """What the way to the first loop demands of single inputs: ranges by the input's site."""
     found: dict[int, Range] = {}
+    sites = _sites(system)
     for clause in system.clauses:
         if clause.source is None and clause.target is not None:
             for name, relation, bound in _bounds(clause.constraint):
-                _, mark, site = name.rpartition("?")
-                if mark and site.isdigit() and abs(bound) < _FAR:
-                    low, high = found.get(int(site), (None, None))
+                if name in sites and abs(bound) < _FAR:
+                    low, high = found.get(sites[name], (None, None))
                     if relation != "<=":
                         low = bound if low is None else max(low, bound)
                     if relation != ">=":
                         high = bound if high is None else min(high, bound)
-                    found[int(site)] = low, high
+                    found[sites[name]] = low, high
     return found
 
 
@@ -50,13 +60,13 @@ def _bounds(term: Term) -> list[tuple[str, str, int]]:
 def _compared(system: System) -> dict[int, list[int]]:
     """What the program compares its inputs with: constants by the input's site."""
     found: dict[int, set[int]] = {}
+    sites = _sites(system)
     roots = [clause.constraint for clause in system.clauses]
     roots += [arg for clause in system.clauses for arg in clause.args]
     for node in postorder(*roots):
         for name, _, bound in _bounds(node) if node.op in ("<=", "<", "=") else ():
-            _, mark, site = name.rpartition("?")
-            if mark and site.isdigit() and abs(bound) < _FAR:
-                found.setdefault(int(site), set()).add(bound)
+            if name in sites and abs(bound) < _FAR:
+                found.setdefault(sites[name], set()).add(bound)
     return {site: sorted(bounds) for site, bounds in found.items()}
 
 
@@ -69,7 +79,7 @@ class Starts:
     def __init__(self, system: System, models: Sequence[Model] = ()):
         self._ranges = _ranges(system)
         self.compared = _compared(system)
-        self._models = [_sites(model.values) for model in models]
+        self._models = [system.clauses[model.clause].sites(model.values) for model in models]
 
     def draw(self, rng: random.Random, *, anywhere: float = 0.1) -> dict[int, int]:
         """Values by site: small numbers most often, with the given probability any in range."""
@@ -86,13 +96,3 @@ class Starts:
                 value = min(max(0, lowest), highest) + rng.randint(-near, near)
                 found[site] = min(max(value, lowest), highest)
         return found
-
-
-def _sites(values: dict[str, int]) -> dict[int, int]:
-    """The inputs among the values of a model, by their sites."""
-    found = {}
-    for name, value in values.items():
-        _, mark, site = name.rpartition("?")
-        if mark and site.isdigit():
-            found[int(site)] = value
-    return found

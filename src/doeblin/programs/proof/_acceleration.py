@@ -31,7 +31,6 @@ from ..terms import (
 from ..terms._term import node_value, rebuild
 from ._clock import SECOND, Clock
 
-TURNS = "turns#"
 _WAYS = 6
 
 
@@ -51,7 +50,7 @@ def accelerate(system: System, clock: Clock, *, units: float = SECOND / 2) -> Ac
         if clause.source is None or clause.source != clause.target:
             continue
         for way in _ways(system, clause, context, clock):
-            made = _repeated(system, clause, way, f"{TURNS}{len(clauses)}")
+            made = _repeated(system, clause, way, f"#turns{len(clauses)}")
             if made is not None:
                 base[len(clauses)] = index
                 clauses.append(made)
@@ -66,7 +65,7 @@ def _ways(system: System, clause: Clause, context: Any, clock: Clock) -> Iterato
     translate = Translator(context)
     solver = clock.solver(context)
     solver.add(translate(clause.constraint), translate(system.cuts[clause.source].facts()))
-    names = [*system.cuts[clause.source].variables, *clause.inputs]
+    names = [*system.cuts[clause.source].variables, *clause.names()]
     for _ in range(_WAYS):
         if clock.ask(solver, 0.3 * SECOND) != "sat":
             return
@@ -147,7 +146,7 @@ def _repeated(system: System, clause: Clause, way: _Way, name: str) -> Clause | 
     """The clause that takes a way at least twice; None where turns do not add up simply."""
     assert clause.source is not None
     names = system.cuts[clause.source].variables
-    slopes: dict[str, int] = dict.fromkeys(clause.inputs, 0)
+    slopes: dict[str, int] = dict.fromkeys(clause.names(), 0)
     followers: dict[str, Term] = {}
     for own, value in zip(names, way.args, strict=True):
         step = _cancelled(sub(value, var(own)), own)
@@ -189,8 +188,9 @@ def _repeated(system: System, clause: Clause, way: _Way, name: str) -> Clause | 
         constraint,
         clause.target,
         tuple(end[n] for n in names),
-        (*clause.inputs, name),
+        clause.inputs,
         clause.place,
+        turns=name,
     )
 
 

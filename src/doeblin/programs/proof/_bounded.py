@@ -63,9 +63,10 @@ class Bounded:
             self.clock.tick()
             self.clock.spend(_UNROLLING)
             selector = z3.Bool(f"use{index}@{depth}", self._context)
-            rename = {name: var(f"{name}@{depth}") for name in clause.inputs}
-            given = clause.inputs[:-1] if index in self._base else clause.inputs
-            self._inputs += [self._translate.constant(rename[name].leaf) for name in given]
+            rename = {name: var(f"{name}@{depth}") for name in clause.names()}
+            self._inputs += [
+                self._translate.constant(rename[item.name].leaf) for item in clause.inputs
+            ]
             if clause.source is not None:
                 names = self.system.cuts[clause.source].variables
                 rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in names}
@@ -137,7 +138,7 @@ class Bounded:
                 index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
             )
             clause = self.system.clauses[chosen]
-            names = {name: f"{name}@{depth}" for name in clause.inputs}
+            names = {name: f"{name}@{depth}" for name in clause.names()}
             if clause.source is not None:
                 cut = self.system.cuts[clause.source]
                 names |= {n: f"{clause.source}:{n}@{depth}" for n in cut.variables}
@@ -146,8 +147,8 @@ class Bounded:
                 value = model.eval(self._translate.constant(full), model_completion=True)
                 values[name] = value.as_long() if z3.is_int_value(value) else 0
             steps.append((self._base.get(chosen, chosen), values))
-            turns.append(values[clause.inputs[-1]] if chosen in self._base else 1)
-            leaps.append(clause if chosen in self._base else None)
+            turns.append(values[clause.turns] if clause.turns else 1)
+            leaps.append(clause if clause.turns else None)
             if clause.target is None:
                 break
         return Path(tuple(steps), turns=tuple(turns), leaps=tuple(leaps))

@@ -48,7 +48,7 @@ class Conditions:
             if clause.source is not None:
                 solver.add(self._translate(system.cuts[clause.source].facts()))
             self._solvers.append(solver)
-            self._names.append([*self._source_names(clause), *clause.inputs])
+            self._names.append([*self._source_names(clause), *clause.names()])
             targets = []
             for name, arg in zip(self._target_names(clause), clause.args, strict=True):
                 targets.append(self._translate.constant(name))

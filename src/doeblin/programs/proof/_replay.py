@@ -50,7 +50,7 @@ def replay_graph(
     tick: Callable[[], None] = lambda: None,
 ) -> Failure | None:
     """Run the program with the path's inputs; a failure only if the program really fails."""
-    sites = [_sites(values) for _, values in path.steps]
+    sites = [system.clauses[index].sites(values) for index, values in path.steps]
     ends = list(accumulate(path.turns or [1] * len(sites)))
     queue = iter(path.prefix)
 
@@ -63,8 +63,11 @@ def replay_graph(
         return _default(havoc)
 
     # Variables that are read though no statement gave them a value start as the solver chose.
-    unset = path.steps[0][1] if path.steps and not path.arrivals else {}
-    initial = {name[:-1]: value for name, value in unset.items() if name.endswith("?")}
+    initial = {}
+    if path.steps and not path.arrivals:
+        first, values = path.steps[0]
+        unset = [item for item in system.clauses[first].inputs if item.site is None]
+        initial = {item.variable: values[item.name] for item in unset if item.variable}
     watch = [cut.block for cut in system.cuts]
     arrivals = 0
 
@@ -203,7 +206,7 @@ class _Leaping:
                 return None
             if clause.source is not None and self._system.cuts[clause.source].block != block:
                 return None
-            sites = _sites(values)
+            sites = clause.sites(values)
             if leap is not None:
                 landed = self._leap(leap, values, state, turns - 1)
                 if landed is None:
@@ -253,23 +256,24 @@ class _Leaping:
         self, leap: Clause, values: dict[str, int], state: dict[str, int], turns: int
     ) -> dict[str, int] | None:
         """The state after so many turns; None where the arithmetic or a turn disagrees."""
-        assert leap.source is not None
+        assert leap.source is not None and leap.turns is not None
+        count_of_turns = leap.turns
         cut = self._system.cuts[leap.source]
         known = values | {name: state[name] for name in cut.variables}
 
         def after(count: int) -> dict[str, int]:
-            now = known | {leap.inputs[-1]: count}
+            now = known | {count_of_turns: count}
             return {
                 name: int(evaluate(arg, now))
                 for name, arg in zip(cut.variables, leap.args, strict=True)
             }
 
         try:
-            if not evaluate(leap.constraint, known | {leap.inputs[-1]: turns + 1}, strict=True):
+            if not evaluate(leap.constraint, known | {count_of_turns: turns + 1}, strict=True):
                 return None
         except ZeroDivisionError:
             return None
-        sites = _sites(values)
+        sites = leap.sites(values)
         between = range(2, turns + 1, max(1, (turns - 1) // _PROBES))
         for count in (0, 1, *between, turns):
             now = state | after(count) if count > 1 else state
@@ -284,15 +288,6 @@ class _Leaping:
             if count and {name: arrived[1][name] for name in cut.variables} != after(count + 1):
                 return None
         return state | after(turns)
-
-
-def _sites(values: dict[str, int]) -> dict[int, int]:
-    found = {}
-    for name, value in values.items():
-        _, mark, site = name.rpartition("?")
-        if mark and site:
-            found[int(site)] = value
-    return found
 
 
 def _default(havoc: Havoc) -> int:
@@ -332,7 +327,7 @@ def replay_clauses(system: System, path: Path) -> Failure | None:
 
 
 def _inputs(clause: Clause, values: dict[str, int]) -> dict[str, int]:
-    return {name: values[name] for name in clause.inputs}
+    return {item.name: values[item.name] for item in clause.inputs}
 
 
 def _allowed(system: System, clause: Clause, state: Sequence[int], values: dict[str, int]) -> bool:

@@ -12,7 +12,7 @@ import z3
 
 from ..._errors import Place
 from ..c import Unsupported
-from ..flow import Clause, Cut, System
+from ..flow import Clause, Cut, Input, System
 from ..terms import WORDS, Term, as_int, compare, conj, const, disj, negate, substitute, var
 from ..terms import variables as names_in
 from ._script import Script
@@ -204,7 +204,8 @@ class _Splitter:
 
     def facts(self, *terms: Term) -> list[Term]:
         """What the sorts of the variables of these terms say."""
-        names = [var(name) for name in sorted(names_in(*terms) & self.booleans)]
+        used = names_in(*terms) & self.booleans
+        names = [var(name) for name in self.shown if name in used]
         return [compare("<=", a, b) for n in names for a, b in ((const(0), n), (n, const(1)))]
 
     def cases(self, formula: Any, wanted: bool) -> list[_Case]:
@@ -352,7 +353,8 @@ def _clause(rule: _Rule) -> Clause:
     args = rule.target.args if rule.target else ()
     taken = set(formals)
     everything = names_in(rule.constraint, *(arg for _, arg in equalities), *args)
-    for name in sorted(everything - used.keys()):
+    # In the order of the file: what a name is must not matter.
+    for name in (name for name in rule.shown if name in everything - used.keys()):
         new = unique(name, taken)
         taken.add(new)
         used[name] = var(new)
@@ -362,6 +364,6 @@ def _clause(rule: _Rule) -> Clause:
         conj((substitute(rule.constraint, used), *equations)),
         rule.target.predicate.index if rule.target else None,
         tuple(as_int(substitute(arg, used)) for arg in args),
-        tuple(sorted({term.leaf for term in used.values()} - set(formals))),
+        tuple(Input(term.leaf) for term in used.values() if term.leaf not in formals),
         rule.place,
     )
