@@ -33,6 +33,8 @@ SAFE = {
     "choice": "int main() { int x = 3; //@ assert (x > 2 ? 5 : 6) == 5;\n }",
     "min and max": "int main() { int x = 3; //@ assert \\max(x, 5) == 5 && \\abs(-x) == \\min(3, x);\n }",
     "macro": "#define LIMIT 4\nint main() { int x = 3; //@ assert x < LIMIT;\n }",
+    "no macro": "#include <assert.h>\nint main() { int x = 3; //@ assert (x < 4) && (x > 2);\n }",
+    "no macro of ours": "#define check(x) 0\nint main() { int x = 3; //@ check (x < 4);\n }",
     "after a label": "int main() { int x = 3; goto L; x = 4; L: //@ assert x == 3;\n ; }",
     "alone in an if": "int main() { int x = 3; if (x > 3) /*@ assert \\false; */ x = 1; else x = 2; }",
     "admit": "int main() { int x = unknown(); //@ admit x > 3;\n /*@ assert x > 2; */ }",

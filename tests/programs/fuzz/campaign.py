@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,24 +43,31 @@ class Batch:
     bench: Bench
 
 
+def own_files(programs: Iterable[Program]) -> dict[str, str]:
+    """The headers beside these programs."""
+    return {name: text for program in programs for name, text in program.files.items()}
+
+
 def prepare(seeds: range, folder: Path, levels=("-O0", "-O2")) -> Batch:
     """Programs with tight assertions, and their truths."""
     programs = [Generator(seed).program() for seed in seeds]
     probes = [render(program, order="left") for program in programs]
-    ranges = Bench(probes, folder / "probe", names=["gcc"], levels=[]).ranges()
+    files = own_files(programs)
+    ranges = Bench(probes, folder / "probe", names=["gcc"], levels=[], files=files).ranges()
     cases, texts = [], []
     for seed, program, known in zip(seeds, programs, ranges, strict=True):
         text = render(program, ranges=known)
         places = [len(texts)]
         if program.unordered:
             mirror = Generator(seed, seed + MIRROR).program()
+            files |= mirror.files
             texts.append(render(program, ranges=known, order="left"))
             places.append(len(texts))
             texts.append(render(mirror, ranges=known, order="right"))
         else:
             texts.append(render(program, ranges=known, referee=True))
         cases.append(Case(seed, program, text, places))
-    bench = Bench(texts, folder, levels=levels)
+    bench = Bench(texts, folder, levels=levels, files=files)
     truths = bench.truths()
     for case in cases:
         case.truths = [truths[place] for place in case.places]
@@ -125,7 +133,9 @@ def verdict_on(
     started = time.process_time()
     try:
         ints = "overflow" if overflow else "c"
-        parsed = parse_program(case.text, file=f"fuzz{case.seed}.c", ints=ints)
+        parsed = parse_program(
+            case.text, file=f"fuzz{case.seed}.c", ints=ints, folder=batch.bench.folder
+        )
         verdict = verify(parsed, timeout=timeout, seed=case.seed)
     except InputError as error:
         return f"legal, but refused: {error}", "refused"

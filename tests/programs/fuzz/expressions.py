@@ -18,7 +18,29 @@ COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 EDGES = (
     "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
 )
-SPELLINGS = ("assert", "verifier", "reach", "error", "fail", "check", "label", "acsl")
+SPELLINGS = (
+    "assert",
+    "verifier",
+    "reach",
+    "error",
+    "fail",
+    "check",
+    "label",
+    "text",
+    "acsl",
+    "acsl",
+)
+
+
+@dataclass
+class Contract:
+    """ACSL: the ranges of parameters (required) and of the result (ensured), as holes; of a
+    function without a body, the range that its result has."""
+
+    requires: list[tuple[int, str, bool]]  # a hole's number, the parameter, whether it is signed
+    ensures: tuple[int, bool] | None = None
+    wrong: bool = False  # the ensured range is too small by one
+    outside: tuple[int, int] | None = None
 
 
 @dataclass
@@ -30,6 +52,7 @@ class Function:
     effects: bool = False  # writes something that outlives a call
     leaf: bool = False  # reads and writes nothing but its parameters
     value: tuple | None = None  # of a function that is one return
+    contract: Contract | None = None
 
 
 @dataclass
@@ -42,6 +65,7 @@ class Program:
     holes: int = 0
     unordered: bool = False
     types: dict[str, str] = field(default_factory=dict)  # typedef and enum names to what they are
+    files: dict[str, str] = field(default_factory=dict)  # beside the program, by name
 
 
 class Expressions:
@@ -63,6 +87,7 @@ class Expressions:
         self.result: str | None = None
         self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
         self.wrong = self.rng.random() < 0.3  # one assertion is to fail
+        self.ends: list[str] = []  # calls that end the program
         self.hidden: str | None = None  # being declared: its initialiser may not read it
 
     def touch(self, name: str, write: bool = False) -> None:
@@ -86,8 +111,17 @@ class Expressions:
     def is_signed(self, e: tuple) -> bool:
         if e[0] != "var":
             return False
-        kind = self.visible()[e[1]][0]
+        return self.signed(self.visible()[e[1]][0])
+
+    def signed(self, kind: str) -> bool:
         return self.made.types.get(kind, kind) in SIGNED
+
+    def valued(self) -> list[Function]:
+        return [f for f in self.made.functions if f.result != "void"]
+
+    def hole(self) -> int:
+        self.made.holes += 1
+        return self.made.holes - 1
 
     def number(self) -> tuple:
         rng = self.rng
@@ -164,8 +198,11 @@ class Expressions:
         locals_ = {n for n in self.visible() if n.endswith(self.tag) or n == "s"}
         if draw > 0.3 or not free:
             return self.pure(depth)
-        if draw < 0.1 and self.made.functions:
-            call = self.call(rng.choice(self.made.functions))
+        silent = [f for f in self.made.functions if f.result == "void"]
+        if draw < 0.03 and silent:
+            return ("comma", self.call(rng.choice(silent)), self.pure(1))
+        if draw < 0.1 and self.valued():
+            call = self.call(rng.choice(self.valued()))
             if rng.random() < 0.4:
                 return call
             return ("bin", rng.choice("+-*"), *rng.sample([call, self.pure(1, locals_)], 2))

@@ -16,10 +16,12 @@ from .expressions import (
     SIGNED,
     SPELLINGS,
     UNSIGNED,
+    Contract,
     Expressions,
     Function,
     Program,
 )
+from .furniture import furnish
 
 
 class Generator(Expressions):
@@ -28,12 +30,17 @@ class Generator(Expressions):
     def program(self) -> Program:
         rng, made = self.rng, self.made
         self.head()
+        lines, constants, made.files, self.ends = furnish(rng, self.tag)
+        made.head += lines
+        self.constants += constants
         for name in ("g", "h", "k")[: rng.randint(0, 3)]:
             kind = self.type()
             made.globals.append((kind, name + self.tag, rng.choice([None, self.number()])))
             self.scopes[0][name + self.tag] = (kind, True)
         for name in ("f", "p", "q")[: rng.randint(0, 3)]:
             made.functions.append(self.function(name + self.tag))
+        if rng.random() < 0.1:
+            made.functions.append(self.outside("o" + self.tag))
         self.scopes.append({})
         made.body = self.inputs()
         for name in ("a", "b", "c")[: rng.randint(1, 3)]:
@@ -110,9 +117,9 @@ class Generator(Expressions):
         rng = self.rng
         self.effects = self.globals_used = False
         params = [(self.type(), x) for x in ("x", "y")[: rng.randint(0, 2)]]
-        self.result = self.type()
+        self.result = "void" if rng.random() < 0.15 else self.type()
         self.scopes.append({x: (kind, True) for kind, x in params})
-        if rng.random() < 0.35:
+        if self.result != "void" and rng.random() < 0.35:
             outside, self.scopes[0] = self.scopes[0], {}
             value = self.pure(2)
             self.scopes[0] = outside
@@ -126,12 +133,30 @@ class Generator(Expressions):
                 self.effects = True
             body.append(self.declare("a"))
             body += self.block(1, rng.randint(1, 3))
-            body.append(("return", self.pure(1)))
+            if self.result != "void" or rng.random() < 0.3:
+                body.append(("return", None if self.result == "void" else self.pure(1)))
             made = Function(self.result, name, params, body, self.effects)
-            made.leaf = not self.effects and not self.globals_used
+            made.leaf = not self.effects and not self.globals_used and made.result != "void"
         self.scopes.pop()
         self.result = None
+        if rng.random() < 0.3:
+            made.contract = self.contract(made)
         return made
+
+    def contract(self, made: Function) -> Contract:
+        rng = self.rng
+        requires = [(self.hole(), x, self.signed(kind)) for kind, x in made.params]
+        if made.result == "void" or rng.random() < 0.2:
+            return Contract(requires)
+        wrong = self.wrong and rng.random() < 0.2
+        self.wrong &= not wrong
+        return Contract(requires, (self.hole(), self.signed(made.result)), wrong)
+
+    def outside(self, name: str) -> Function:
+        """Without a body: all that is known of its result is what its contract says."""
+        low = self.rng.randint(-2, 2)
+        contract = Contract([], outside=(low, low + self.rng.randint(0, 3)))
+        return Function("int", name, [], [], effects=True, contract=contract)
 
     def inputs(self) -> list[tuple]:
         """Few, each of a small domain, so that all runs can be had."""
@@ -178,7 +203,7 @@ class Generator(Expressions):
 
     def statement(self, depth: int) -> tuple:
         rng = self.rng
-        kinds = ["assign"] * 5 + ["compound"] * 3 + ["step"] * 2 + ["call", "void"]
+        kinds = ["assign"] * 5 + ["compound"] * 3 + ["step"] * 2 + ["call", "void", "pair"]
         if depth > 0:
             kinds += ["if"] * 3 + ["switch", "switch", "block", "goto"]
             if self.loops < 2:
@@ -188,7 +213,7 @@ class Generator(Expressions):
         if self.result is not None:
             kinds.append("return")
         else:
-            kinds += ["claim"]
+            kinds += ["claim", "end"]
         return getattr(self, "make_" + rng.choice(kinds))(depth)
 
     def target(self) -> str:
@@ -222,6 +247,18 @@ class Generator(Expressions):
         if not self.made.functions:
             return ("empty",)
         return ("expr", self.call(self.rng.choice(self.made.functions)))
+
+    def make_pair(self, depth: int) -> tuple:
+        """Two names in one declaration."""
+        kind, names = self.type(), []
+        for _ in range(2):
+            self.fresh += 1
+            names.append((f"m{self.fresh}", self.expression(1)))
+            self.scopes[-1][names[-1][0]] = (kind, True)
+        return ("decls", kind, names)
+
+    def make_end(self, depth: int) -> tuple:
+        return ("if", self.condition(2), [("end", self.rng.choice(self.ends))], None)
 
     def make_if(self, depth: int) -> tuple:
         other = self.nested(depth - 1) if self.rng.random() < 0.5 else None
@@ -278,10 +315,19 @@ class Generator(Expressions):
         return ("if", self.condition(1), [(kind,)], None)
 
     def make_return(self, depth: int) -> tuple:
-        return ("if", self.condition(1), [("return", self.pure(1))], None)
+        value = None if self.result == "void" else self.pure(1)
+        return ("if", self.condition(1), [("return", value)], None)
 
     def make_loop(self, depth: int) -> tuple:
         return self.loop(depth)
+
+    def noted(self, loop: tuple) -> tuple:
+        """With an invariant that may or may not hold: a hint that must never be trusted."""
+        rng, names = self.rng, list(self.visible())
+        if not names or rng.random() < 0.7:
+            return loop
+        low = rng.randint(-3, 3)
+        return ("noted", rng.choice(names), low, low + rng.choice([0, 1, 4, 300]), loop)
 
     def make_claim(self, depth: int) -> tuple:
         return self.claim()
@@ -310,33 +356,34 @@ class Generator(Expressions):
         start = ("decl", False, kind, counter, ("num", "0"))
         if shape == "for":
             del self.scopes[-1][counter]
-            return ("for", start, condition, step, body)
+            return self.noted(("for", start, condition, step, body))
         if shape == "endless":
             leave = ("if", ("un", "!", condition), [("break",)], None)
-            return ("flat", [start, ("for", None, None, None, [leave, ("expr", step), *body])])
+            endless = ("for", None, None, None, [leave, ("expr", step), *body])
+            return ("flat", [start, self.noted(endless)])
         if shape == "do":
-            return ("flat", [start, ("do", [("expr", step), *body], condition)])
+            return ("flat", [start, self.noted(("do", [("expr", step), *body], condition))])
         if shape == "down":
             start = ("decl", False, kind, counter, bound)
             down = ("step", "--", False, counter)
-            return ("flat", [start, ("while", ("bin", ">", down, ("num", "0")), body)])
-        return ("flat", [start, ("while", condition, [("expr", step), *body])])
+            turn = ("while", ("bin", ">", down, ("num", "0")), body)
+            return ("flat", [start, self.noted(turn)])
+        return ("flat", [start, self.noted(("while", condition, [("expr", step), *body]))])
 
     def claim(self) -> tuple:
         rng = self.rng
         spelling = rng.choice(SPELLINGS)
         if rng.random() < 0.05:
             return ("assert", self.condition(2), spelling)
-        self.made.holes += 1
         names = list(self.visible())
         e: tuple = ("var", rng.choice(names)) if names and rng.random() < 0.7 else self.pure(2)
         wrong = self.wrong and rng.random() < 0.5
         self.wrong &= not wrong
-        return ("hole", self.made.holes - 1, e, spelling, wrong, self.is_signed(e))
+        return ("hole", self.hole(), e, spelling, wrong, self.is_signed(e))
 
     def unordered(self) -> tuple | None:
         """`g + f()` where f changes g: C leaves open which comes first."""
-        changing = [f for f in self.made.functions if f.effects]
+        changing = [f for f in self.valued() if f.effects]
         if not changing or not self.made.globals:
             return None
         self.made.unordered = True

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from doeblin.programs import parse_program, verify
 
+from .campaign import own_files
 from .grammar import Generator
 from .referee import FAILS, OVERFLOWS, Bench
 from .render import PLAIN, STYLES, Style, render
@@ -26,7 +27,8 @@ def measured(seeds: range, folder: Path) -> dict[int, dict[int, tuple[int, int]]
     programs = {seed: Generator(seed).program() for seed in seeds}
     ordered = {seed: made for seed, made in programs.items() if not made.unordered}
     probes = [render(made) for made in ordered.values()]
-    ranges = Bench(probes, folder, names=["gcc"], levels=[]).ranges()
+    files = own_files(ordered.values())
+    ranges = Bench(probes, folder, names=["gcc"], levels=[], files=files).ranges()
     return dict(zip(ordered, ranges, strict=True))
 
 

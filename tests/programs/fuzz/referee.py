@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,12 +63,15 @@ class Bench:
         names: Sequence[str] | None = None,
         levels: Sequence[str] = ("-O0", "-O2"),
         separate: bool = False,
+        files: Mapping[str, str] | None = None,
     ):
-        """`separate`: a translation unit for each program, since their names may clash."""
+        """`separate`: a translation unit for each program, since their names may clash; `files`:
+        headers of the programs' own."""
         self.folder = folder
         self.names = compilers() if names is None else names
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "prelude.h").write_text(PRELUDE)
+        for name, text in {"prelude.h": PRELUDE, **(files or {})}.items():
+            (folder / name).write_text(text)
         self.units: list[tuple[Path, int | None]] = []
         if separate:
             for i, text in enumerate(texts):
@@ -136,9 +139,11 @@ class Bench:
         ]
 
     def replay(self, program: int, inputs: Sequence[int]) -> set[str]:
-        """How the run with these inputs ends, in the sanitized builds."""
+        """How the run with these inputs ends, in the sanitized builds. What is undefined may be
+        overlooked by one of them (in constants, mostly), so that the other's word counts."""
         question = f"r {program} {len(inputs)} {' '.join(map(str, inputs))}\n"
-        return {self._ask(binary, question)[0][0].outcome for binary in self.sanitized}
+        ends = {self._ask(binary, question)[0][0].outcome for binary in self.sanitized}
+        return ends & set("DSOU") or ends
 
     def truths(self, runs: int = 3000) -> list[Truth]:
         """The truth about every program of the batch."""

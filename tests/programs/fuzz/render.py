@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .expressions import Function, Program
+from .furniture import acsl
 
 HEAD = """#include <assert.h>
 #include <stdlib.h>
@@ -67,19 +68,25 @@ class Renderer:
         self.order = order
         self.referee = referee or order is not None
         self.dead = 0
-        self.inlined = {f.name: f for f in program.functions if f.value} if style.inline else {}
+        plain = {f.name: f for f in program.functions if f.value and not f.contract}
+        self.inlined = plain if style.inline else {}
         self.bound: list[dict[str, str]] = []
 
     def text(self) -> str:
         made, tag = self.program, f"_{self.program.number}"
+        text = f"#define TEXT{tag}(x, ...) #x #__VA_ARGS__"
         check = f"static void check{tag}(int ok) {{ if (!ok) reach_error(); }}"
         objects = [
             f"{kind} {self.name(name)}{'' if value is None else ' = ' + self.e(value)};"
             for kind, name, value in made.globals
         ]
+        if made.number % 5 == 0:  # declared before and after it is defined: one object
+            again = [f"extern {kind} {self.name(name)};" for kind, name, _ in made.globals]
+            objects = [*again, *objects, *again]
         functions = [self.function(f) for f in made.functions]
         if self.style.reorder:
-            prototypes = [f"static {self.signature(f)};" for f in made.functions]
+            known = [f for f in made.functions if self.referee or not self.is_outside(f)]
+            prototypes = [f"static {self.signature(f)};" for f in known]
             objects = [*prototypes, *reversed(objects)]
             functions.reverse()
         body = self.block(made.body, 1)
@@ -87,7 +94,7 @@ class Renderer:
         main = f"int main(void) {{\n{extra}{body}  return 0;\n"
         if "goto ERROR;" in body:
             main += "  ERROR: reach_error();\n  return 1;\n"
-        return HEAD + "\n".join([*made.head, check, *objects, *functions, main + "}"]) + "\n"
+        return HEAD + "\n".join([*made.head, text, check, *objects, *functions, main + "}"]) + "\n"
 
     def name(self, name: str) -> str:
         for bound in reversed(self.bound):
@@ -102,8 +109,64 @@ class Renderer:
         params = ", ".join(f"{kind} {self.name(name)}" for kind, name in f.params)
         return f"{f.result} {self.name(f.name)}({params or 'void'})"
 
+    def is_outside(self, f: Function) -> bool:
+        return f.contract is not None and f.contract.outside is not None
+
     def function(self, f: Function) -> str:
-        return f"static inline {self.signature(f)} {{\n{self.block(f.body, 1)}}}"
+        """With its contract: in ACSL, or as a function around it that checks it."""
+        whole = f"static inline {self.signature(f)} {{\n{self.block(f.body, 1)}}}"
+        contract, in_c = f.contract, self.referee or self.ranges is None
+        if contract is None:
+            return whole
+        if contract.outside is not None:
+            low, high = contract.outside
+            if not in_c:
+                said = acsl(self.program.number, "\\result", low, high)
+                return f"/*@ ensures {said}; assigns \\nothing; */\nextern {self.signature(f)};"
+            given = "int r = __VERIFIER_nondet_int();"
+            known = f"__VERIFIER_assume(r >= {low} && r <= {high});"
+            return f"static {self.signature(f)} {{ {given} {known} return r; }}"
+        if not in_c:
+            clauses = [
+                f"requires {self.ranged(k, self.name(x), signed)};"
+                for k, x, signed in contract.requires
+            ]
+            if contract.ensures is not None:
+                k, signed = contract.ensures
+                clauses.append(
+                    f"ensures {self.ranged(k, chr(92) + 'result', signed, contract.wrong)};"
+                )
+            return f"/*@ {' '.join(clauses)} */\n{whole}" if clauses else whole
+        inner = f"{f.name}_body"
+        checks = [self.checked(k, self.name(x), signed) for k, x, signed in contract.requires]
+        given = ", ".join(self.name(x) for _, x in f.params)
+        call = f"{self.name(inner)}({given})"
+        if contract.ensures is not None:
+            k, signed = contract.ensures
+            after = self.checked(k, "r", signed, contract.wrong)
+            call = f"{f.result} r = {call}; {after} return r"
+        elif f.result != "void":
+            call = f"return {call}"
+        around = f"static {self.signature(f)} {{ {' '.join(checks)} {call}; }}"
+        return whole.replace(f"{self.name(f.name)}(", f"{self.name(inner)}(", 1) + "\n" + around
+
+    def sayable(self, k: int, signed: bool) -> tuple[int, int] | None:
+        """The range of a hole, unless it was measured modulo 2^64."""
+        low, high = (self.ranges or {}).get(k, (0, 0))
+        return (low, high) if signed or low >= 0 else None
+
+    def ranged(self, k: int, x: str, signed: bool, wrong: bool = False) -> str:
+        found = self.sayable(k, signed)
+        if found is None:
+            return "\\true"
+        return f"{x} != {found[1]}" if wrong else acsl(self.program.number + k, x, *found)
+
+    def checked(self, k: int, x: str, signed: bool, wrong: bool = False) -> str:
+        """The same in C, for the referee; or a probe."""
+        if self.ranges is None:
+            return f"probe({k}, (long long){x});"
+        found = self.sayable(k, signed)
+        return f"assert({claim_text(x, *found, wrong, signed)});" if found else ""
 
     # Statements
 
@@ -218,8 +281,24 @@ class Renderer:
     def s_label(self, label: str) -> list[str]:
         return [f"{label}: ;"]
 
-    def s_return(self, e: tuple) -> list[str]:
-        return [f"return {self.e(e)};"]
+    def s_return(self, e: tuple | None) -> list[str]:
+        return [f"return {self.e(e)};" if e else "return;"]
+
+    def s_end(self, call: str) -> list[str]:
+        return [f"{call};"]
+
+    def s_noted(self, name: str, low: int, high: int, loop: tuple) -> list[str]:
+        said = acsl(self.program.number, self.name(name), low, high)
+        variant = f"loop assigns {self.name(name)}; loop variant {self.name(name)};"
+        note = f"/*@ loop invariant {said}; {variant * (low % 2)} */"
+        plain = not self.style.peel and not self.style.loops
+        return [note, *self.statement(loop)] if plain else self.statement(loop)
+
+    def s_decls(self, kind: str, names: list[tuple[str, tuple]]) -> list[str]:
+        if self.style.split:
+            return [line for name, e in names for line in self.s_decl(False, kind, name, e)]
+        each = [f"{self.name(name)} = {self.e(e)}" for name, e in names]
+        return [f"{self.type(kind)} {', '.join(each)};"]
 
     def s_assume(self, c: tuple) -> list[str]:
         return [f"__VERIFIER_assume({self.e(c)});"]
@@ -232,12 +311,14 @@ class Renderer:
             return [f"probe({k}, (long long)({self.e(e)}));"]
         low, high = self.ranges.get(k, (0, 0))
         if spelling == "acsl":
-            if e[0] == "var" and not self.referee and not wrong:
-                return [f"//@ assert {low} <= {self.name(e[1])} <= {high};"]
+            if e[0] == "var" and not self.referee and not wrong and self.sayable(k, signed):
+                return [f"//@ assert {self.ranged(k, self.name(e[1]), signed)};"]
             spelling = "assert"
         return [self.claim(claim_text(self.e(e), low, high, wrong, signed), spelling)]
 
     def claim(self, c: str, spelling: str) -> str:
+        if spelling == "text":
+            return f'assert(({c}) && TEXT_{self.program.number}(is "so", \\n));'
         if spelling in ("acsl", "assert", "verifier", "check"):
             spelling = spelling.replace("acsl", "assert")
             tag = f"check_{self.program.number}"

@@ -84,11 +84,16 @@ class Preprocessor:
         return out
 
     def _annotation(self, token: Token) -> str:
-        """The annotation's own tokens, expanded by the macros of its place."""
+        """The annotation's own tokens, expanded by the macros of its place.
+
+        A clause's first word is ACSL's: `assert` is no macro there."""
         body = token.text[3:] if token.text.startswith("//") else token.text[3:-2]
         line, column = token.place.line or 1, token.place.column or 1
         padded = "\n" * (line - 1) + " " * (column + 2) + body
         inside = [t for t in tokenize(padded, token.place.file) if t.kind != "newline"]
+        for index, word in enumerate(inside):
+            if index == 0 or inside[index - 1].text in (";", "@"):
+                inside[index] = word._replace(hidden=word.hidden | {word.text})
         self.annotations.append((token.place, list(self._expander.expand(inside))))
         return str(len(self.annotations) - 1)
 
