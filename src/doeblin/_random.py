@@ -63,12 +63,21 @@ def _seed(seed: Array) -> UInt32[Array, "2"]:
 
 
 def _split(key: UInt32[Array, "2"], shape: tuple[int, ...]) -> UInt32[Array, "... 2"]:
-    return jnp.stack(_threefry(key, *_counts(shape)), axis=-1)
+    return _kept(_threefry(key, *_counts(shape)), axis=-1)
 
 
 def _fold_in(key: UInt32[Array, "2"], data: Any) -> UInt32[Array, "2"]:
     low = jnp.asarray(data).astype(jnp.uint32)
-    return jnp.stack(_threefry(key, jnp.zeros_like(low), low))
+    return _kept(_threefry(key, jnp.zeros_like(low), low), axis=0)
+
+
+def _kept(words: tuple[Array, Array], axis: int) -> UInt32[Array, "..."]:
+    """Keys as an array that stays one.
+
+    Without the barrier XLA looks through it, and computes the words of a key anew, generation by
+    generation, inside of every kernel that uses them: half of the time to compile a gradient.
+    """
+    return jax.lax.optimization_barrier(jnp.stack(words, axis=axis))
 
 
 def _random_bits(key: UInt32[Array, "2"], bit_width: int, shape: tuple[int, ...]) -> Array:
