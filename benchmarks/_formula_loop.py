@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from doeblin.formulas import Chain, Task
-from doeblin.formulas._bits import GAMMA
+from doeblin.formulas.engine._bits import GAMMA
 
 # The same steps as the kernel, with the same random numbers, at a fixed number of words W. The
 # compiler sees everything that numba's does: the width as a constant, and the machine it is on.

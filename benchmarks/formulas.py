@@ -12,17 +12,18 @@ import numpy as np
 from doeblin.formulas import (
     Chain,
     Examples,
+    Problem,
     Space,
     Task,
     focused_gibbs,
+    pack,
+    prepared,
     truth_table,
     two_stage,
     zero_stage,
 )
-from doeblin.formulas._bits import pack
-from doeblin.formulas._problem import Problem, prepared
-from doeblin.formulas._reference import ReferenceChain
 from doeblin.formulas._space import build_pool
+from doeblin.formulas.engine._reference import ReferenceChain
 from doeblin.reproduce._formula_instances import FAMILIES
 from doeblin.reproduce._formulas import BETAS, Row, measured_row
 

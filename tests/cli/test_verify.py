@@ -11,7 +11,7 @@ import pytest
 
 from doeblin import _compiling
 from doeblin.cli import main
-from doeblin.formulas._engine import Chain
+from doeblin.formulas.engine._chain import Chain
 from doeblin.programs.examples import example
 
 HARD = """int main() {

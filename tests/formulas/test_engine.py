@@ -10,12 +10,13 @@ import pytest
 
 from doeblin import _errors
 from doeblin._compiling import not_counted
-from doeblin.formulas import Examples, _engine, search
-from doeblin.formulas._bits import pack, unpack
-from doeblin.formulas._engine import Chain, Task
-from doeblin.formulas._reference import ReferenceChain
-from doeblin.formulas._rows import error_rows, row_width
-from doeblin.formulas._stages import (
+from doeblin.formulas import Examples, search
+from doeblin.formulas.engine import _chain as _engine
+from doeblin.formulas.engine._bits import pack, unpack
+from doeblin.formulas.engine._chain import Chain, Task
+from doeblin.formulas.engine._reference import ReferenceChain
+from doeblin.formulas.engine._rows import error_rows, row_width
+from doeblin.formulas.engine._stages import (
     Method,
     Stage,
     focused_gibbs,

@@ -272,7 +272,7 @@ def test_the_restart_curve_of_one_stage_follows_from_runs_without_restarts():
 
 
 def _steps(data: Examples, space: Space, method: Method, runs: int) -> np.ndarray:
-    from doeblin.formulas._problem import Problem, prepared
+    from doeblin.formulas import Problem, prepared
 
     task = prepared(Problem(data, space, method)).task
     chains = [Chain(task, method, (2, 2), seed=seed * 6151) for seed in range(runs)]

@@ -143,8 +143,7 @@ def formula(
 
 
 def _read(source: str, label: str | None) -> Examples:
-    from ..formulas import read_examples
-    from ..formulas._read import read_stream
+    from ..formulas.language import read_examples, read_stream
 
     if source == "-":
         return read_stream(sys.stdin, "standard input", label=label)

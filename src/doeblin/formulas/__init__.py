@@ -8,20 +8,32 @@ callers with pools of atoms of their own.
 from .._errors import needs
 
 with needs("formulas"):
-    from ._bits import pack, unpack
-    from ._engine import Chain
-    from ._examples import Contradiction, Examples
-    from ._formula import Atom, Formula
-    from ._minimise import minimised
-    from ._read import read_examples
+    from ._legs import TEMPLATES
+    from ._problem import Prepared, Problem, prepared
     from ._record import Progress, TracePoint
     from ._search import SearchResult, search
     from ._space import Space
-    from ._stages import Method, Stage, focused_gibbs, one_stage, two_stage, zero_stage
-    from ._tables import AtomArrays, classes, slots_for, truth_table
-    from ._task import Task
+    from .engine import (
+        AtomArrays,
+        Chain,
+        Method,
+        Stage,
+        Task,
+        classes,
+        focused_gibbs,
+        minimised,
+        one_stage,
+        pack,
+        slots_for,
+        truth_table,
+        two_stage,
+        unpack,
+        zero_stage,
+    )
+    from .language import Atom, Contradiction, Examples, Formula, read_examples
 
 __all__ = [
+    "TEMPLATES",
     "Atom",
     "AtomArrays",
     "Chain",
@@ -29,6 +41,8 @@ __all__ = [
     "Examples",
     "Formula",
     "Method",
+    "Prepared",
+    "Problem",
     "Progress",
     "SearchResult",
     "Space",
@@ -40,6 +54,7 @@ __all__ = [
     "minimised",
     "one_stage",
     "pack",
+    "prepared",
     "read_examples",
     "search",
     "slots_for",

@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._engine import Chain, Snapshot
-from ._formula import Formula
 from ._problem import Prepared, Problem, prepared
-from ._stages import Method
+from .engine import Chain, Method, Snapshot
+from .language import Formula
 
-# The order in which templates grow, with a number of steps for each that doubles at every wrap.
-_TEMPLATES = (
+TEMPLATES = (
     (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
     (4, 5), (6, 4),
 )  # fmt: skip
+"""The order in which templates (n, m) grow, where none is given; effort doubles at every wrap."""
 # Whole-atom moves for each atom of a template, at the first wrap; Metropolis steps are cheaper and
 # do less.
 _MOVES, _METROPOLIS_STEPS = 100, 20_000
@@ -79,10 +78,10 @@ class Plan:
         warm = self._start is not None and k == 0
         if self._template is not None:
             return Leg(k, self._template, seed, _ENDLESS, warm)
-        templates = _TEMPLATES
+        templates = TEMPLATES
         if self._start is not None:
             n, m = self._start.shape
-            larger = [(max(n, a), max(m, b)) for a, b in _TEMPLATES]
+            larger = [(max(n, a), max(m, b)) for a, b in TEMPLATES]
             templates = tuple(dict.fromkeys(larger))
         wrap, index = divmod(k, len(templates))
         n, m = templates[index]

@@ -7,10 +7,10 @@ from typing import Any
 
 from .._compiling import not_counted
 from .._errors import InputError
-from ._engine import Chain
 from ._legs import Leg, Plan, run_leg, steps_per_leg
 from ._problem import Problem, prepared
 from ._record import Limits, Reason, Record
+from .engine import Chain
 
 _DEFAULT_CHAINS = 2
 

@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError
-from ._bits import pack
-from ._examples import Examples
-from ._formula import Formula
-from ._minimise import minimised
 from ._space import Pool, Space, build_pool, neighbours, simplicity
-from ._stages import Method
-from ._tables import classes, slots_for, truth_table
-from ._task import Task
+from .engine import Method, Task, classes, minimised, pack, slots_for, truth_table
+from .language import Examples, Formula
 
 
 @dataclass(frozen=True, eq=False)

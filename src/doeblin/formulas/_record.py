@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from .._compiling import clock
-from ._examples import Examples
-from ._formula import Formula
 from ._legs import Outcome
+from .language import Examples, Formula
 
 
 class TracePoint(NamedTuple):

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from .._compiling import clock
 from .._errors import InputError
 from ..schedules import Schedule
-from ._examples import Examples
-from ._formula import Formula
 from ._legs import Plan, run_leg
 from ._parallel import race
 from ._problem import Problem, prepared
 from ._record import Limits, Progress, Reason, Record, TracePoint
 from ._space import Space
-from ._stages import Method, Stage, focused_gibbs
+from .engine import Method, Stage, focused_gibbs
+from .language import Examples, Formula
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError
-from ._formula import Atom, Relation
-from ._tables import AtomArrays
-from ._task import MOST_ATOMS
+from .engine import MOST_ATOMS, AtomArrays
+from .language import Atom, Relation
 
 _CODES: dict[str, int] = {"<=": 0, "==": 1, "!=": 2}
 # Unless told otherwise, atoms get as many terms as keep the directions below this number.

@@ -17,8 +17,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from ..formulas import Chain, Method, Task, focused_gibbs, one_stage, two_stage, zero_stage
-from ..formulas._problem import Problem, prepared
+from ..formulas import (
+    Chain,
+    Method,
+    Problem,
+    Task,
+    focused_gibbs,
+    one_stage,
+    prepared,
+    two_stage,
+    zero_stage,
+)
 from ..schedules import Schedule
 from ._formula_instances import FAMILIES, Family, Instance
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..._compiling import not_counted
 
 if TYPE_CHECKING:
-    from ...formulas._stages import Method
+    from ...formulas import Method
 
 
 def load(method: Callable[[], Method], tick: Callable[[], None]) -> Method:

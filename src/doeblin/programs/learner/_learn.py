@@ -27,7 +27,7 @@ from ._starts import Starts
 from ._teacher import Teacher
 
 if TYPE_CHECKING:
-    from ...formulas._stages import Method
+    from ...formulas import Method
 
 TEMPLATES = (
     (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),

@@ -14,10 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...formulas._bits import pack
-from ...formulas._engine import Chain, Task
-from ...formulas._stages import Method
-from ...formulas._tables import classes, slots_for, truth_table
+from ...formulas import Chain, Method, Task, classes, pack, slots_for, truth_table
 from ..flow import Block, Graph
 from ..flow._fast import Fast
 from ..proof import SECOND, Atom, Clock, Dnf

@@ -17,7 +17,7 @@ from ._facets import equations
 from ._harvest import Suggestions, vector_of
 
 if TYPE_CHECKING:
-    from ...formulas._tables import AtomArrays
+    from ...formulas import AtomArrays
 
 _MOST_WIDE = 600
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
@@ -164,7 +164,7 @@ class Space:
         parity: bool,
     ) -> Pool:
         """Atoms for one round over the examples `points`; `good` are row numbers."""
-        from ...formulas._tables import AtomArrays
+        from ...formulas import AtomArrays
 
         singles: list[tuple[Atom, float]] = list(self.suggested)
         if len(good):

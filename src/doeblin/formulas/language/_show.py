@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .._errors import InputError
+from ..._errors import InputError
 from ._formula import Atom, Formula
 
 _FLIPPED = {"<=": ">=", "<": ">", "==": "==", "!=": "!="}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._bits import GAMMA, MIX_1, MIX_2, unpack
-from ._engine import Chain, Task
+from ._chain import Chain, Task
 from ._stages import Method, Stage
 
 _WORD = (1 << 64) - 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from .._numba import intrinsic, part, types
+from ..._numba import intrinsic, part, types
 from ._bits import MIX_1, MIX_2
 
 _WORD = ir.IntType(64)
@@ -75,17 +75,29 @@ def _unit(typing_context, number):
     return types.float64(types.uint64), generate
 
 
+def _shift(context, builder, kind, shifts, w):
+    if isinstance(kind, types.NoneType):
+        return _WORD(0)
+    data = context.make_array(kind)(context, builder, shifts).data
+    return builder.load(builder.gep(data, [w]))
+
+
+def _shift_of(typing_context, shifts, w):
+    """The examples of word `w` weigh two to the power of this; one each where there are none."""
+
+    def generate(context, builder, signature, arguments):
+        return _shift(context, builder, signature.args[0], *arguments)
+
+    return types.int64(shifts, types.int64), generate
+
+
 def _weighed(typing_context, word, shifts, w):
     """The cost of the ones in word `w`: a word's examples weigh 2**shift each."""
 
     def generate(context, builder, signature, arguments):
         word, shifts, w = arguments
-        ones = builder.ctpop(word)
-        kind = signature.args[1]
-        if isinstance(kind, types.NoneType):
-            return ones
-        data = context.make_array(kind)(context, builder, shifts).data
-        return builder.shl(ones, builder.load(builder.gep(data, [w])))
+        shift = _shift(context, builder, signature.args[1], shifts, w)
+        return builder.shl(builder.ctpop(word), shift)
 
     return types.int64(types.uint64, shifts, types.int64), generate
 
@@ -95,4 +107,5 @@ trailing_zeros: Any = intrinsic(_trailing_zeros)
 mix: Any = intrinsic(_mix)
 below: Any = intrinsic(_below)
 unit: Any = intrinsic(_unit)
+shift_of: Any = intrinsic(_shift_of)
 weighed: Any = intrinsic(_weighed)

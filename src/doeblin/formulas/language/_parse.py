@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .._errors import InputError
+from ..._errors import InputError
 from ._formula import Atom, Formula
 
 _TOKEN = re.compile(

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from .._errors import InputError, Place
-from .._files import read_bytes
+from ..._errors import InputError, Place
+from ..._files import read_bytes
 from ._examples import LARGEST, Examples
 
 _TRUE, _FALSE = ("true", "t", "yes", "1", "+"), ("false", "f", "no", "0", "-")

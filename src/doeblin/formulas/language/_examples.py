@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InputError
+from ..._errors import InputError
 
 if TYPE_CHECKING:
     from ._formula import Formula

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from .._errors import InputError
-from ..schedules import Schedule
+from ..._errors import InputError
+from ...schedules import Schedule
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InputError
+from ..._errors import InputError
 
 Relation = Literal["<=", "==", "!="]
 _RELATIONS = ("<=", "==", "!=")

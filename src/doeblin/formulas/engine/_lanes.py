@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba.extending import models, register_model
 
-from .._numba import intrinsic, types
+from ..._numba import intrinsic, types
 from ._rows import LANES
 
 _VECTOR = ir.VectorType(ir.IntType(64), LANES)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._numba import smaller
 from ._lanes import (
     LANES,
     filled,
@@ -212,12 +213,12 @@ def heat_bath(number, planes, num_planes, width, allowed, prior, heat, chosen, t
     least = least_cost(planes, num_planes, width, allowed, chosen)
     if least < 0:
         return -1
-    levels = min(len(heat) - 1, (1 << num_planes) - least)
+    levels = smaller(len(heat) - 1, (1 << num_planes) - least)
     totals[0] = prior_of(chosen, width, prior) * np.uint64(heat[0])
     total = totals[0]
     digits = 0
     if levels > 1:
-        digits = min(num_planes, binary_digits(levels - 1))
+        digits = smaller(num_planes, binary_digits(levels - 1))
         keep_near(planes, num_planes, width, least, digits, allowed)
         for level in range(1, levels):
             costing(planes, digits, width, allowed, level, chosen)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import NOUGHT
+from ..._numba import NOUGHT
 from ._bits import GAMMA
-from ._control import BEST, CONTROL_SIZE, COST, STEPS
+from ._control import BEST, CONTROL_SIZE, COST, SIMPLIFIED, STEPS
 from ._lanes import LANES, get, lanes_and_not, load_lanes, put, store_lanes
 from ._state import LOW, ONE, ONES, S32, ZERO, conjoin, full_cost, load, note
 from ._weigh import add_rows, binary_digits, heat_bath, listed
-from ._words import below, kernel, mix, popcount
+from ._words import below, kernel, mix, popcount, shift_of
 
 
 @kernel()
@@ -99,12 +99,14 @@ def untried(control, left):
 
 
 @kernel()
-def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows, planes):
+def weigh_full(task, errors, width, room, q, i, planes):
     """Sums, for every atom of the pool, what it would err on; returns the number of planes.
 
     The full cost up to a common constant: only examples inside the other atoms and outside the
     other disjuncts depend on the atom.
     """
+    labelled, pairs, shifts = len(task.labels), task.pairs, task.shifts
+    others, rest, rows = room.others, room.rest, room.numbers
     most, num_planes, count = NOUGHT, NOUGHT, NOUGHT
     pair_rows = 64 * pairs
     for w in range(labelled + pairs):
@@ -119,10 +121,8 @@ def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows,
             count = listed(source & ~mends, first, width, rows, count)
             count = listed(rest[i, w] & free & mends, first + pair_rows, width, rows, count)
             count = listed(source & mends, first + 2 * pair_rows, width, rows, count)
-        low, ends = NOUGHT, w == labelled + pairs - 1
-        if shifts is not None:
-            low = shifts[w]
-            ends = ends or shifts[w + 1] != low
+        low = shift_of(shifts, w)
+        ends = w == labelled + pairs - 1 or shift_of(shifts, w + 1) != low
         # Rows of equal weight are added together.
         if ends and count:
             most += count << low
@@ -133,17 +133,16 @@ def weigh_full(errors, width, others, q, rest, i, labelled, pairs, shifts, rows,
 
 
 @kernel()
-def weigh_simplified(errors, width, others, q, labels, shifts, penalties, stage, rows, planes):
+def weigh_simplified(task, errors, width, room, q, penalty_of, planes):
     """The disjunct's simplified cost likewise: examples inside the other atoms."""
+    labels, others, rows = task.labels, room.others, room.numbers
     most, num_planes = NOUGHT, NOUGHT
     for w in range(len(labels)):
         for side in range(2):
             word = others[q, w] & (labels[w] if side else ~labels[w])
             count = listed(word, 64 * w, width, rows, 0)
-            low = NOUGHT
-            if shifts is not None:
-                low = shifts[w]
-            penalty = penalties[stage, side]
+            low = shift_of(task.shifts, w)
+            penalty = penalty_of[side]
             while penalty and count:
                 if penalty & 1:
                     most += count << low
@@ -156,15 +155,15 @@ def weigh_simplified(errors, width, others, q, labels, shifts, penalties, stage,
 
 
 @kernel()
-def gibbs(
-    rows, columns, errors, prior, labels, shifts, m, pairs, simplified, sweep, focus, heat,
-    penalties, stage, codes, atoms, others, disjuncts, rest, words, numbers, random, control,
-    best_codes, trace, count,
-):  # fmt: skip
+def gibbs(task, stages, stage, state, room, errors, penalties, count):
     """At most `count` whole-atom Gibbs steps; returns the steps taken."""
+    codes, atoms, disjuncts, control = state.codes, state.atoms, state.disjuncts, state.control
+    others, rest, words, random = room.others, room.rest, room.words, state.random
+    simplified, sweep = stages.kinds[stage, 1] == SIMPLIFIED, stages.kinds[stage, 2] > 0
+    focus, heat = stages.chances[stage, 1], stages.heat[stage, : stages.heat_size[stage]]
     n, num_words = disjuncts.shape
-    labelled = len(labels)
-    num_rows = 64 * (labelled + 3 * pairs) + 2
+    m = len(codes) // n
+    num_rows = 64 * (len(task.labels) + 3 * task.pairs) + 2
     width = len(errors) // num_rows
     allowed, chosen = words[:width], words[width : 2 * width]
     totals, planes = words[2 * width : 2 * width + len(heat)], words[2 * width + len(heat) :]
@@ -186,7 +185,7 @@ def gibbs(
             store_lanes(allowed, v, load_lanes(errors, (num_rows - 2) * width + v))
         if mend:
             s += GAMMA
-            at, bit, wanted = violated_bit(disjuncts, labels, pairs, mix(s))
+            at, bit, wanted = violated_bit(disjuncts, task.labels, task.pairs, mix(s))
             s += GAMMA
             q = mending_atom(atoms, disjuncts, m, at, bit, wanted, mix(s))
             # Who errs there now are the atoms to avoid; an implication's source should go outside.
@@ -207,29 +206,25 @@ def gibbs(
             put(rest, i * num_words + w, word)
         num_planes = 0
         if not simplified:
-            num_planes = weigh_full(
-                errors, width, others, q, rest, i, labelled, pairs, shifts, numbers, planes
-            )
+            num_planes = weigh_full(task, errors, width, room, q, i, planes)
         elif penalties is not None:
-            num_planes = weigh_simplified(
-                errors, width, others, q, labels, shifts, penalties, stage, numbers, planes
-            )
+            num_planes = weigh_simplified(task, errors, width, room, q, penalties[stage], planes)
         s += GAMMA
-        c = heat_bath(mix(s), planes, num_planes, width, allowed, prior, heat, chosen, totals)
+        c = heat_bath(mix(s), planes, num_planes, width, allowed, task.prior, heat, chosen, totals)
         if c < 0:
             continue
         codes[q] = c
-        load(rows, columns, c, q, atoms)
+        load(task.rows, task.columns, c, q, atoms)
         conjoin(atoms, i, m, disjuncts)
         if not simplified:
             before = control[COST]
-            control[COST] = full_cost(disjuncts, labels, shifts, pairs)
+            control[COST] = full_cost(disjuncts, task.labels, task.shifts, task.pairs)
             if mend or control[COST] < before:
                 # A new sweep begins.
                 for e in range(n * m):
                     put(control, CONTROL_SIZE + e, 0)
             put(control, CONTROL_SIZE + q, 1)
             if control[COST] < control[BEST]:
-                note(control, codes, best_codes, trace, control[COST], control[STEPS] + taken)
+                note(state, control[COST], control[STEPS] + taken)
     random[0] = s
     return taken

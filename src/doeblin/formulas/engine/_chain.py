@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._compiling import clock, not_counted
-from .._errors import InputError
+from ..._compiling import clock, not_counted
+from ..._errors import InputError
 from . import _control as state
-from ._plain import PlainEngine, State
+from ._control import State
+from ._plain import PlainEngine
 from ._program import Program, compiled
 from ._stages import Method
 from ._task import Task as Task
@@ -196,16 +197,13 @@ class Chain:
         with not_counted():
             from ._advance import advance
 
-            n, m = self.template
-            words = self._state.atoms.shape[1]
-            others, rest = (np.zeros((rows, words), dtype=np.uint64) for rows in (n * m, n))
-            codes, atoms, disjuncts, random, control, best, trace = self._state
+            task, program, arrays = self.task, self._program, self._arrays
+            penalties = program.penalties if program.simplified else None
             arguments = (
-                *self._arrays, self.task.errors(self._arrays), m, self.task.pairs,
-                *self._program.arrays, codes, atoms, others, disjuncts, rest,
-                *self.task.scratch(self._program, n * m), random, control, best, trace,
+                arrays, program.stages, self._state, task.room(program, self._state),
+                task.errors(arrays), task.near(arrays), penalties,
             )  # fmt: skip
-            self._compiled = lambda limit, soft_limit: advance(limit, soft_limit, *arguments)
+            self._compiled = lambda limit, soft_limit: advance((limit, soft_limit), *arguments)
             if self._kind not in _COMPILED:
                 self._compiled(0, 0)
                 _COMPILED.add(self._kind)
@@ -224,10 +222,7 @@ class Chain:
         if self._compiled is None:
             plain = self._arrays.rows is None and not self._program.simplified
             if plain and self._kind not in _COMPILED and sum(_plain_seconds) < _PLAIN:
-                n, m = self.template
-                return PlainEngine(
-                    self._arrays, self.task.pairs, self._program, n, m, self._state
-                ).advance
+                return PlainEngine(self._arrays, self._program, self._state).advance
             self.compile()
         assert self._compiled is not None
         return self._compiled

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InputError
+from ..._errors import InputError
 from ._bits import Words
+from ._control import Room, State
 from ._program import Program
 from ._rows import BATCH, error_rows, row_width
 from ._stages import Method
@@ -26,12 +27,12 @@ class Arrays(NamedTuple):
 
     rows: Words | None
     columns: Words | None
-    neighbours: NDArray[np.int32] | None
     prior: NDArray[np.uint32]
     cumulative: Words
     labels: Words
     shifts: NDArray[np.int64] | None
     width: tuple[int, ...]
+    pairs: int
 
     @property
     def words(self) -> int:
@@ -143,18 +144,23 @@ class Task:
         """What a whole-atom move takes, very roughly."""
         return 2e-7 + 1e-10 * self._arrays["table"].size
 
-    def scratch(self, program: Program, template_size: int) -> tuple[Words, NDArray[np.int64]]:
-        """Room in which kernels work: words and numbers."""
+    def room(self, program: Program, state: State) -> Room:
+        """Room for kernels that carry a chain on."""
         # Gibbs moves keep two sets of atoms, weights of levels, and the digits of all costs; and a
         # list of rows, filled up to a whole batch.
         sets = 2 + program.most_cost.bit_length()
         levels = max(len(heat) for heat in program.heat)
         words = sets * row_width(self.num_atoms) + levels if program.gibbs else 0
         rows = 64 * (len(self._arrays["labels"]) + 3 * self.pairs + 16) + BATCH
-        return np.zeros(words, np.uint64), np.zeros(max(rows, 2 * template_size), np.int64)
+        return Room(
+            np.zeros_like(state.atoms),
+            np.zeros_like(state.disjuncts),
+            np.zeros(words, np.uint64),
+            np.zeros(max(rows, 2 * len(state.codes)), np.int64),
+        )
 
     def arrays(self, method: Method) -> Arrays:
-        """What the kernels of this method read, but for the rows of `errors`; made once and kept.
+        """What the kernels of this method read, but for `errors` and `near`; made once and kept.
 
         What the method does not use is None.
         """
@@ -162,21 +168,27 @@ class Task:
         a = self._arrays
         if "metropolis" not in moves:
             return Arrays(
-                None, a["table"], None, a["gibbs_prior"], a["cumulative"],
-                a["labels"], a["shifts"], (),
+                None, a["table"], a["gibbs_prior"], a["cumulative"], a["labels"], a["shifts"], (),
+                self.pairs,
             )  # fmt: skip
+        if self.neighbours is None and any(
+            stage.move == "metropolis" and stage.single > 0 for stage in method.stages
+        ):
+            raise InputError("single-entry proposals need a table of neighbours")
         if "rows" not in a:
             a.update(self._padded_rows())
-        neighbours = self.neighbours
-        if neighbours is None:
-            if any(stage.move == "metropolis" and stage.single > 0 for stage in method.stages):
-                raise InputError("single-entry proposals need a table of neighbours")
-            neighbours = np.zeros((self.num_atoms, 1), dtype=np.int32)
         return Arrays(
-            a["rows"], a["columns"] if "gibbs" in moves else None,
-            np.ascontiguousarray(neighbours, dtype=np.int32), a["gibbs_prior"], a["cumulative"],
-            a["padded_labels"], a["padded_shifts"], a["width"],
+            a["rows"], a["columns"] if "gibbs" in moves else None, a["gibbs_prior"],
+            a["cumulative"], a["padded_labels"], a["padded_shifts"], a["width"], self.pairs,
         )  # fmt: skip
+
+    def near(self, arrays: Arrays) -> NDArray[np.int32] | None:
+        """The table of neighbours for single-entry proposals; None without Metropolis steps."""
+        if arrays.rows is None:
+            return None
+        if self.neighbours is None:
+            return np.zeros((self.num_atoms, 1), dtype=np.int32)
+        return np.ascontiguousarray(self.neighbours, dtype=np.int32)
 
     def errors(self, arrays: Arrays) -> Words | None:
         """The rows that Gibbs moves add up (see `error_rows`); None where none are made."""

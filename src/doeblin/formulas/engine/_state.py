@@ -7,6 +7,10 @@ so they never cost anything.
 
 Kernels are specialised on the number of words only through `width`, a tuple with one element for
 each word of labelled examples; the empty tuple leaves it open at run time.
+
+Arrays come in tuples with names (`Arrays`, `Stages`, `State`, `Room`). What a method does not use
+is None; as an argument of its own, where a branch asks for it, since numba leaves out a branch on
+an argument that is None, but not one on a field.
 """
 
 from __future__ import annotations
@@ -169,11 +173,12 @@ def disjunct_cost(disjuncts, i, labels, shifts, false_positive, false_negative):
 
 
 @kernel()
-def note(control, codes, best_codes, trace, cost, steps):
+def note(state, cost, steps):
     """Remember the best formula so far, and when it was found."""
+    control, trace = state.control, state.trace
     control[BEST] = cost
-    for q in range(len(codes)):
-        best_codes[q] = codes[q]
+    for q in range(len(state.codes)):
+        state.best[q] = state.codes[q]
     if control[TRACED] < len(trace):
         trace[control[TRACED], 0] = steps
         trace[control[TRACED], 1] = cost

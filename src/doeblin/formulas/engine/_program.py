@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InputError
+from ..._errors import InputError
 from . import _control as state
 from ._stages import Method, Stage, longest_useful
 
 _HEAT_SCALE = float(1 << 26)
 _ACCEPT_SCALE = float(1 << 32)
+
+
+class Stages(NamedTuple):
+    """A program in the form in which kernels read it; a row for each stage."""
+
+    kinds: NDArray[np.int64]
+    chances: NDArray[np.uint64]
+    accept: NDArray[np.uint64]
+    accept_size: NDArray[np.int64]
+    heat: NDArray[np.uint32]
+    heat_size: NDArray[np.int64]
+    exits: NDArray[np.float64]
+    jumps: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,12 +58,10 @@ class Program:
         return bool((self.kinds[:, 1] == state.SIMPLIFIED).any())
 
     @property
-    def arrays(self) -> tuple[NDArray[Any] | None, ...]:
-        """What the compiled kernels follow; penalties are None where nothing is simplified."""
-        return (
-            self.kinds, self.chances, self.penalties if self.simplified else None,
-            *_stacked(self.accept), *_stacked(self.heat), self.exits, self.jumps,
-        )  # fmt: skip
+    def stages(self) -> Stages:
+        """What the compiled kernels follow, but for the penalties."""
+        accept, heat = _stacked(self.accept), _stacked(self.heat)
+        return Stages(self.kinds, self.chances, *accept, *heat, self.exits, self.jumps)
 
 
 def compiled(method: Method, most_cost: int) -> Program:

@@ -7,7 +7,6 @@ searches are over before the compiled one would have been compiled or loaded.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from ._control import (
     STEPS,
     TOURS,
     TRACED,
+    State,
 )
 from ._program import Program
 from ._task import Arrays
@@ -32,27 +32,17 @@ _WORD, _LOW = (1 << 64) - 1, (1 << 32) - 1
 _ONES = np.uint64(_WORD)
 
 
-class State(NamedTuple):
-    """Where a chain stands, in arrays that its engines change."""
-
-    codes: NDArray[np.int64]
-    atoms: Words
-    disjuncts: Words
-    random: Words
-    control: NDArray[np.int64]
-    best: NDArray[np.int64]
-    trace: NDArray[np.int64]
-
-
 class PlainEngine:
-    """Runs a chain over formulas of `n` disjuncts with `m` atoms."""
+    """Runs a chain over formulas, as the compiled `advance` does."""
 
-    def __init__(self, arrays: Arrays, pairs: int, program: Program, n: int, m: int, state: State):
+    def __init__(self, arrays: Arrays, program: Program, state: State):
         assert arrays.columns is not None
-        self._columns, self._labels, self._pairs = arrays.columns, arrays.labels, pairs
+        self._columns, self._labels, self._pairs = arrays.columns, arrays.labels, arrays.pairs
         self._shifts, self._cumulative = arrays.shifts, arrays.cumulative
         self._prior = np.broadcast_to(arrays.prior, self._columns.shape[1:]).astype(np.uint64)
-        self._program, self._n, self._m, self._state = program, n, m, state
+        self._program, self._state = program, state
+        self._n = len(state.disjuncts)
+        self._m = len(state.codes) // self._n
         self._random = 0
 
     def advance(self, limit: int, soft_limit: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InputError
+from ..._errors import InputError
 from ._bits import Words, num_words, pack
 
 LE, EQ, NE = 0, 1, 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import NOUGHT
+from ..._numba import NOUGHT
 from ._bits import GAMMA
 from ._control import BEST, COST, STEPS
 from ._state import LOW, S32, disjunct_cost, note, place, set_others, set_rest
@@ -23,14 +23,15 @@ def proposal(first, second, present, neighbours, num_atoms, single):
 
 
 @kernel()
-def metropolis_full(
-    rows, neighbours, labels, shifts, width, m, pairs, single, accept,
-    codes, atoms, others, disjuncts, rest, numbers, random, control, best_codes, trace, count,
-):  # fmt: skip
+def metropolis_full(task, stages, stage, state, room, neighbours, count):
     """At most `count` Metropolis steps under the full cost; returns the steps taken."""
+    rows, labels, shifts, width, pairs = task.rows, task.labels, task.shifts, task.width, task.pairs
+    codes, atoms, disjuncts, control = state.codes, state.atoms, state.disjuncts, state.control
+    others, rest, random = room.others, room.rest, state.random
+    single, accept = stages.chances[stage, 0], stages.accept[stage, : stages.accept_size[stage]]
     labelled = len(width) if len(width) > 0 else len(labels)
-    num_atoms = len(rows)
-    disjunct_of = numbers[: len(codes)]
+    num_atoms, m = len(rows), len(codes) // len(disjuncts)
+    disjunct_of = room.numbers[: len(codes)]
     for q in range(len(codes)):
         disjunct_of[q] = q // m
     s = random[0]
@@ -59,21 +60,22 @@ def metropolis_full(
             set_others(atoms, i, q, m, others, width)
             set_rest(disjuncts, i, rest, width)
             if cost < control[BEST]:
-                note(control, codes, best_codes, trace, cost, control[STEPS] + taken)
+                note(state, cost, control[STEPS] + taken)
     random[0] = s
     control[COST] = cost
     return taken
 
 
 @kernel()
-def metropolis_simplified(
-    rows, neighbours, labels, shifts, width, m, single, accept, penalties, stage,
-    codes, atoms, others, disjuncts, numbers, random, count,
-):  # fmt: skip
+def metropolis_simplified(task, stages, stage, state, room, neighbours, penalties, count):
     """`count` Metropolis steps under the simplified cost."""
     wrong_costs, right_costs = penalties[stage, 0], penalties[stage, 1]
+    rows, labels, shifts, width = task.rows, task.labels, task.shifts, task.width
+    codes, atoms, disjuncts = state.codes, state.atoms, state.disjuncts
+    others, numbers, random = room.others, room.numbers, state.random
+    single, accept = stages.chances[stage, 0], stages.accept[stage, : stages.accept_size[stage]]
     labelled = len(width) if len(width) > 0 else len(labels)
-    num_atoms = len(rows)
+    num_atoms, m = len(rows), len(codes) // len(disjuncts)
     disjunct_of = numbers[: len(codes)]
     for q in range(len(codes)):
         disjunct_of[q] = q // m
