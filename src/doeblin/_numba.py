@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from inspect import getfile
@@ -81,12 +82,11 @@ def kept(*, about: float, **options: Any) -> Callable[[Callable], Any]:
     It takes `about` so many seconds of a processor, for people who wait.
 
     numba's cache watches the file of the function itself, not those of the functions it calls. So
-    the name under which it is kept carries a digest of all code beside it; what it calls must be
-    there, in the same folder.
+    the name under which it is kept carries a digest of all code that its file imports.
     """
 
     def decorate(function: Callable) -> Any:
-        function.__qualname__ += "_" + source_digest(Path(getfile(function)).parent)
+        function.__qualname__ += "_" + source_digest(Path(getfile(function)))
         made = njit(cache=True, **options)(function)
         _ABOUT[made] = about
         return made
@@ -94,10 +94,29 @@ def kept(*, about: float, **options: Any) -> Callable[[Callable], Any]:
     return decorate
 
 
+_IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.M)
+
+
 @cache
-def source_digest(folder: Path) -> str:
-    """A short digest of the Python files of a folder, and of this one."""
+def source_digest(file: Path) -> str:
+    """A short digest of a file, of those it imports by relative imports, of those that they
+    import, and so on; and of this one."""
     digest = hashlib.sha256()
-    for file in (*sorted(folder.glob("*.py")), Path(__file__)):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    seen, waiting = set(), [Path(__file__), file.resolve()]
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        code = file.read_text(encoding="utf-8")
+        digest.update(f"{file.name}\0{code}\0".encode())
+        for dots, module, names in _IMPORT.findall(code):
+            target = file.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
+            named = [target / name for name in re.findall(r"\w+", names)]
+            places = (target, target / "__init__", *named)
+            waiting += [place.with_suffix(".py") for place in places if _is_code(place)]
     return digest.hexdigest()[:16]
+
+
+def _is_code(place: Path) -> bool:
+    return place.with_suffix(".py").is_file()

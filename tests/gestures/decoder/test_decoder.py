@@ -6,9 +6,9 @@ import pytest
 from doeblin import InputError
 from doeblin.gestures.data import Generator, Gesture, Layout, Lexicon
 from doeblin.gestures.decoder import Decoder, Model, Settings
-from doeblin.gestures.decoder._packed import pack
-from doeblin.gestures.decoder._spelling_engine import spelt
-from doeblin.gestures.decoder._trie import merged_keys
+from doeblin.gestures.decoder.restart._packed import pack
+from doeblin.gestures.decoder.restart._trie import merged_keys
+from doeblin.gestures.decoder.spelling._engine import spelt
 from tests.statistics import assert_follows
 
 
@@ -132,7 +132,7 @@ def test_unknown_words_can_be_spelled(decoder):
 
 
 def test_spellings_are_scored_by_mass_and_letters(decoder, gestures):
-    from doeblin.gestures.decoder._spelling import spellings
+    from doeblin.gestures.decoder.spelling._spelling import spellings
 
     gesture = gestures[2]
     for word, log_weight in spellings(decoder, gesture, 16)[:8]:

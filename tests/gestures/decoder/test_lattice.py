@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from doeblin.gestures.decoder._lattice import align, follow, look_ahead, walk, walk_back
-from doeblin.gestures.decoder._letters import Letters
-from doeblin.gestures.decoder._trie import Trie, merged_keys
+from doeblin.gestures.decoder.restart._lattice import align, follow, look_ahead, walk, walk_back
+from doeblin.gestures.decoder.restart._letters import Letters
+from doeblin.gestures.decoder.restart._trie import Trie, merged_keys
 
 from . import brute
 

@@ -5,10 +5,10 @@ import pytest
 
 from doeblin.gestures.data import Generator, Gesture
 from doeblin.gestures.decoder import Likelihood, Settings
-from doeblin.gestures.decoder._network import no_rows
-from doeblin.gestures.decoder._prepare import prepare
-from doeblin.gestures.decoder._trie import merged_keys
-from doeblin.gestures.decoder._weights import BLOCKS, NUM_WEIGHTS, initial_weights, split
+from doeblin.gestures.decoder.restart._network import no_rows
+from doeblin.gestures.decoder.restart._prepare import prepare
+from doeblin.gestures.decoder.restart._trie import merged_keys
+from doeblin.gestures.decoder.restart._weights import BLOCKS, NUM_WEIGHTS, initial_weights, split
 
 from . import brute
 

@@ -7,23 +7,16 @@ import pytest
 
 from doeblin import InputError
 from doeblin.gestures.data import Generator
-from doeblin.gestures.decoder import (
-    Decoder,
-    Likelihood,
-    Model,
-    Plan,
-    Settings,
-    _neural_words,
-    train,
-)
+from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
 from doeblin.gestures.decoder._decoder import letter_sums
-from doeblin.gestures.decoder._network import Network
-from doeblin.gestures.decoder._neural import exported, make_network, outputs, train_network
-from doeblin.gestures.decoder._neural_words import Strokes, fit_networks
-from doeblin.gestures.decoder._packed import pack
-from doeblin.gestures.decoder._rows import NUM_INPUTS
-from doeblin.gestures.decoder._strokes import NUM_STROKE_INPUTS
-from doeblin.gestures.decoder._weights import initial_weights
+from doeblin.gestures.decoder.restart._network import Network
+from doeblin.gestures.decoder.restart._packed import pack
+from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
+from doeblin.gestures.decoder.restart._weights import initial_weights
+from doeblin.gestures.decoder.training import _neural_words
+from doeblin.gestures.decoder.training._neural import exported, make_network, outputs, train_network
+from doeblin.gestures.decoder.training._neural_words import Strokes, fit_networks
+from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS
 
 from . import brute
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from doeblin.gestures.data import Gesture
-from doeblin.gestures.decoder._packed import Packed, pack
-from doeblin.gestures.decoder._strokes import NUM_STROKE_INPUTS, POINTS
-from doeblin.gestures.decoder._trie import merged_keys
+from doeblin.gestures.decoder.restart._packed import Packed, pack
+from doeblin.gestures.decoder.restart._trie import merged_keys
+from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS, POINTS
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_hits_are_in_order_and_within_the_trace(decoder, found):
 
 def test_a_keyboard_elsewhere_has_the_same_strokes(decoder, few, found, strokes):
     """Keys are known by geometry: what is moved along with the keyboard stays as it is."""
-    from doeblin.gestures.decoder import _spelling_engine
+    from doeblin.gestures.decoder.spelling import _engine as _spelling_engine
 
     packed, settings = pack(few, decoder.layout), decoder.model.settings
     plane = decoder.layout.plane + np.array([2.0, -1.0])

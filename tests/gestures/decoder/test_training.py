@@ -7,7 +7,7 @@ from safetensors.numpy import save_file
 from doeblin import InputError
 from doeblin.gestures.data import Gesture, Layout
 from doeblin.gestures.decoder import Decoder, Model, Plan, train
-from doeblin.gestures.decoder._words import fit_openness, fit_words, log_likelihood
+from doeblin.gestures.decoder.training._factors import fit_openness, fit_words, log_likelihood
 
 
 def test_training_raises_the_likelihood(gestures, lexicon):

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
-from . import _engine, _spelling_engine
-from ._letters import Letters
+from . import _engine
 from ._model import Model
-from ._network import Network, no_rows, rows_of
-from ._packed import Packed, pack
-from ._shapes import FEATURES, NUM_FEATURES
-from ._trie import Trie, merged_keys
+from .restart._letters import Letters
+from .restart._network import Network, no_rows, rows_of
+from .restart._packed import Packed, pack
+from .restart._trie import Trie, merged_keys
+from .spelling import _engine as _spelling_engine
+from .words._shapes import FEATURES, NUM_FEATURES
 
 if TYPE_CHECKING:
     from ._chain import ChainRun
@@ -263,7 +264,7 @@ class Decoder:
         The probability of a spelling y is that of no word of the lexicon being meant, times
         m(y)·q(y) / Σ m·q over all spellings, with q the letter model.
         """
-        from ._spelling import spellings
+        from .spelling._spelling import spellings
 
         candidates = self.candidates([gesture], features=False)
         odds = float(self.log_open_odds(candidates)[0])

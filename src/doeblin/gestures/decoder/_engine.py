@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from ..._numba import NOUGHT, kept, larger, part, prange, smaller
-from ._lattice import align, follow, follow_back, look_ahead, walk, walk_back
-from ._potentials import add_gradient
-from ._prepare import TINY, prepare
-from ._shapes import trace_features
-from ._weights import DOUBLE, PRIOR
+from .restart._lattice import align, follow, follow_back, look_ahead, walk, walk_back
+from .restart._potentials import add_gradient
+from .restart._prepare import TINY, prepare
+from .restart._weights import DOUBLE, PRIOR
+from .words._shapes import trace_features
 
 # How much less is pruned where the first walk found no word worth having.
 _EASE = 1e-6

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError, MissingExtraError, Place
 from ..data import Layout
-from ._letters import Spelling
-from ._network import Network
-from ._rows import NUM_INPUTS
-from ._shapes import FEATURES
-from ._strokes import NUM_STROKE_INPUTS
-from ._weights import NUM_WEIGHTS, initial_weights
+from .restart._letters import Spelling
+from .restart._network import Network
+from .restart._rows import NUM_INPUTS
+from .restart._weights import NUM_WEIGHTS, initial_weights
+from .words._shapes import FEATURES
+from .words._strokes import NUM_STROKE_INPUTS
 
 try:
     import safetensors

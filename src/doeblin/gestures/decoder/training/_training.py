@@ -13,18 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InputError
-from ..data import Gesture, Layout, Lexicon
-from . import _engine, _spelling_engine
+from ...._errors import InputError
+from ...data import Gesture, Layout, Lexicon
+from .. import _engine
+from .._decoder import Candidates, Decoder, WordFactor
+from .._model import Model, Settings
+from ..restart._letters import Letters, Spelling
+from ..restart._network import Rows, no_rows, rows_of
+from ..restart._packed import Packed, pack
+from ..restart._trie import Trie, merged_keys
+from ..spelling import _engine as _spelling_engine
+from ..words._shapes import FEATURES
 from ._checkpoint import Checkpoint
-from ._decoder import Candidates, Decoder, WordFactor
-from ._letters import Letters, Spelling
-from ._model import Model, Settings
-from ._network import Rows, no_rows, rows_of
-from ._packed import Packed, pack
-from ._shapes import FEATURES
-from ._trie import Trie, merged_keys
-from ._words import fit_openness, fit_words
+from ._factors import fit_openness, fit_words
 
 # Gestures on which the open vocabulary is fitted: a few numbers need no more.
 _SPELLED, _OPENED = 300, 4000

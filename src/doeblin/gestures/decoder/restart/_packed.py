@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Gesture, Layout
+from ...data import Gesture, Layout
 
 Floats = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data import Gesture
-from . import _spelling_engine
-from ._packed import pack
+from ...data import Gesture
+from ..restart._packed import pack
+from . import _engine as _spelling_engine
 
 if TYPE_CHECKING:
-    from ._decoder import Decoder
+    from .._decoder import Decoder
 
 # Doubled letters are tried where the letter model finds them likelier than this.
 _LIKELY_DOUBLE = 0.1

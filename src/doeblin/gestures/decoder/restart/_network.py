@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InputError
-from . import _spelling_engine
+from ...._errors import InputError
+from ..spelling import _engine as _spelling_engine
 from ._packed import Packed
 
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from ..._errors import InputError, Place
-from ._model import read_tensors
+from ...._errors import InputError, Place
+from .._model import read_tensors
 
 _FORMAT = "doeblin-gestures-checkpoint-2"
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import larger, part, smaller
+from ...._numba import larger, part, smaller
 from ._frames import column_mean
 from ._weights import (
     APPROACH,

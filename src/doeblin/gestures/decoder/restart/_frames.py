@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import larger, part, smaller
+from ...._numba import larger, part, smaller
 from ._weights import FIRST_MOTION, LAST_MOTION
 
 # Samples between two frames.

@@ -14,14 +14,14 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from ._network import Network
+from ..restart._network import Network
+from ..restart._packed import pack
+from ..words._strokes import NUM_STROKE_INPUTS
 from ._neural import exported, silent
-from ._packed import pack
-from ._strokes import NUM_STROKE_INPUTS
 
 if TYPE_CHECKING:
-    from ..data import Gesture
-    from ._decoder import Decoder
+    from ...data import Gesture
+    from .._decoder import Decoder
 
 Floats = NDArray[np.float64]
 # Hidden units of both networks, and what the strokes' says of a letter: this many numbers.

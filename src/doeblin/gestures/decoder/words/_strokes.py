@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ..._numba import NOUGHT, larger, part, smaller
-from ._frames import FINE, column_mean, sample_trace
+from ...._numba import NOUGHT, larger, part, smaller
+from ..restart._frames import FINE, column_mean, sample_trace
 
 # Points of a stroke, at equal times.
 POINTS = 6

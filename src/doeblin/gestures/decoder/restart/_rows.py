@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..._numba import larger, part, smaller
+from ...._numba import larger, part, smaller
 
 # Frames before and after.
 WINDOW = 8

@@ -16,8 +16,8 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from ._network import Network
-from ._rows import NUM_INPUTS
+from ..restart._network import Network
+from ..restart._rows import NUM_INPUTS
 
 if TYPE_CHECKING:
     from ._checkpoint import Checkpoint

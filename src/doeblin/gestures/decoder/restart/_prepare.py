@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._numba import njit, part
+from ...._numba import njit, part
 from ._frames import make_frames, num_frames
 from ._potentials import make_potentials, transit_cells
 

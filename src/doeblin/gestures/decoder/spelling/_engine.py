@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from ..._numba import NOUGHT, kept
-from ._frames import make_frames, num_frames
-from ._lattice import advance, follow, look_ahead
-from ._prepare import TINY, frame_arrays, prepare
-from ._rows import NUM_INPUTS, fill_rows
-from ._strokes import NUM_STROKE_INPUTS, trace_strokes
+from ...._numba import NOUGHT, kept
+from ..restart._frames import make_frames, num_frames
+from ..restart._lattice import advance, follow, look_ahead
+from ..restart._prepare import TINY, frame_arrays, prepare
+from ..restart._rows import NUM_INPUTS, fill_rows
+from ..words._strokes import NUM_STROKE_INPUTS, trace_strokes
 
 
 @kept(about=5, error_model="numpy")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InputError
-from ..data import Layout, Lexicon
+from ...._errors import InputError
+from ...data import Layout, Lexicon
 
 Ints = NDArray[np.int32]
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..._numba import larger, part, smaller
-from ._frames import column_mean
+from ...._numba import larger, part, smaller
+from ..restart._frames import column_mean
 
 FEATURES = (
     "log_mass",

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ..._numba import larger, njit, part
+from ...._numba import larger, njit, part
 
 
 @part(error_model="numpy")

@@ -1,0 +1,1 @@
+"""Words that no lexicon has, spelled letter by letter."""

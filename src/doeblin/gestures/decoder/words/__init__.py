@@ -1,0 +1,1 @@
+"""What the full model A sees of a whole word: its ideal path, and the strokes to its letters."""
