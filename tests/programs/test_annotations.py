@@ -152,6 +152,7 @@ def test_a_contract_without_a_body_is_said_to_be_assumed():
     found = verdict.as_dict()
     assert found["without_body"] == ["f"]
     assert ["its contract is assumed" in said for said in found["warnings"]] == [True]
+    assert found["assumptions"] == ["the contract of 'f'"]
 
 
 def test_a_loop_invariant_is_tried():

@@ -83,3 +83,6 @@ def test_horn_clauses_always_ask_something():
     text = "(set-logic HORN)(declare-fun p (Int) Bool)(assert (p 0))(check-sat)"
     verdict = verify(parse_program(text, language="horn"))
     assert verdict.outcome is Outcome.SAFE and not verdict.nothing_to_prove
+    assert verdict.as_dict()["warnings"] == [
+        "no clause has the conclusion false: any such clauses are SAFE"
+    ]

@@ -49,7 +49,7 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
     if stated:
         program = program.under(stated.group(1))  # type: ignore[arg-type]
     model = "c" if program.ints == "bounded" else program.ints
-    assuming = assumptions(program)
+    assuming = assumptions(program) + (program.remarks.assumed() if program.remarks else ())
     if program.language == "c" and program.ints == "math" and ints != "math":
         problem = "this is a proof for mathematical integers; --ints math lets it count"
     elif program.remarks is not None and program.remarks.empty:

@@ -73,8 +73,12 @@ class Program:
         """How much there is to check, and what is missing; None if the text was not understood."""
         if self.graph is not None:
             return self.graph.remarks
+        if self.given is None:
+            return None
         # Horn clauses and SyGuS problems ask one question, however they put it.
-        return None if self.given is None else Remarks({Place(self.file): "satisfiability"})
+        asked = any(clause.target is None for clause in self.given.clauses)
+        notes = [] if asked else ["no clause has the conclusion false: any such clauses are SAFE"]
+        return Remarks({Place(self.file): "satisfiability"}, notes=notes)
 
     def under(self, ints: Ints) -> Program:
         """The same program with other integers; each reading is made once."""

@@ -64,4 +64,7 @@ def verify(
     with Clock(timeout, cancel, spent=spent) as clock:
         make = InC if program.ints == "c" and not program.unsupported else Attempt
         verdict = make(program, clock, method, seed, on_event or (lambda news: None)).run(hints)
+    if remarks is not None and verdict.outcome is Outcome.SAFE:
+        assumed = (*verdict.assumptions, *remarks.assumed())
+        verdict = dataclasses.replace(verdict, assumptions=assumed)
     return dataclasses.replace(verdict, remarks=remarks)

@@ -51,6 +51,10 @@ class Remarks:
             found.append(f"the function '{name}' has no body at {place}: its contract is assumed")
         return found + self.notes
 
+    def assumed(self) -> tuple[str, ...]:
+        """What a proof takes for granted about functions without a body."""
+        return tuple(f"the contract of '{name}'" for name in self.by_contract)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {

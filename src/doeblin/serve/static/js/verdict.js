@@ -20,11 +20,16 @@ export function announce(banner, result) {
   banner.hidden = false;
   replace(
     banner,
-    h("strong", {}, result.refused ? "NOT ACCEPTED" : result.verdict),
+    h("strong", {}, title(result)),
     h("span", {}, result.reason || meaning(result)),
     result.remark ? h("span", { class: "hint" }, sentence(result.remark)) : [],
   );
   banner.scrollIntoView({ block: "nearest" });
+}
+
+function title({ refused, reason, verdict }) {
+  if (refused) return "NOT ACCEPTED";
+  return reason?.startsWith("nothing to prove") ? "NOTHING TO PROVE" : verdict;
 }
 
 function meaning({ verdict, assumptions = [] }) {
