@@ -21,7 +21,7 @@ COMPILED: list[str] = []
 jax.monitoring.register_event_duration_secs_listener(
     lambda name, seconds, **_: COMPILED.append(name) if "backend_compile" in name else None
 )
-PLACES, LABELS = 4, 2
+PLACES, LABELS = 3, 2
 ALL = np.array(list(itertools.product(range(LABELS), repeat=PLACES)))
 
 
@@ -32,13 +32,17 @@ def parity(labels, x):
 
 
 def sequences(count: int, seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Labels with an even number of ones, seen through noise; lengths differ."""
+    """Labels with an even number of ones, seen through noise; lengths differ.
+
+    Who knows the parity, and all else, gets 0.12 places in a sequence more right than who does not:
+    ten standard errors of 1000 sequences. (With noise of 0.7 and longer ones it is less than four.)
+    """
     rng = np.random.default_rng(seed)
     observed, labels = [], []
-    for length in rng.integers(3, PLACES + 1, size=count):
+    for length in rng.integers(2, PLACES + 1, size=count):
         own = rng.integers(0, 2, size=length)
         own[-1] = own[:-1].sum() % 2
-        observed.append((own + rng.normal(0, 0.7, size=length))[:, None])
+        observed.append((own + rng.normal(0, 0.4, size=length))[:, None])
         labels.append(["one" if label else "nil" for label in own])
     return observed, labels
 
@@ -51,15 +55,15 @@ def fitted() -> SequenceLabeller:
         kernel="block",
         epsilon=0.2,
         num_proposals=4,
-        epochs=8,
-        learning_rate=0.5,
+        epochs=6,
+        learning_rate=0.7,
         num_buckets=1,
     )
-    return labeller.fit(*sequences(256, 0))
+    return labeller.fit(*sequences(128, 0))
 
 
 def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
-    train, test = sequences(256, 0), sequences(1000, 1)
+    train, test = sequences(128, 0), sequences(600, 1)
     crf = SequenceLabeller(num_buckets=1).fit(*train)
     assert crf.fit_ is None
     assert fitted.fit_ is not None
@@ -74,8 +78,10 @@ def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
         ]
     )
     assert gains.mean() > 3 * gains.std(ddof=1) / np.sqrt(len(gains))
-    right = np.concatenate(predicted) == np.concatenate(test[1])
-    assert fitted.score(*test) == right.mean()
+    # The first batch again.
+    some = slice(256)
+    right = np.concatenate(predicted[some]) == np.concatenate(test[1][some])
+    assert fitted.score(test[0][some], test[1][some]) == right.mean()
 
 
 def exact_law(labeller: SequenceLabeller, observed: np.ndarray) -> np.ndarray:
@@ -111,14 +117,13 @@ def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
         assert law[number] >= law.max() - 5 * np.sqrt(law.max() / walks)
 
 
-def test_right_after_initialisation_the_likelihood_is_the_crfs():
-    labeller = SequenceLabeller(parity, kernel="gibbs", epochs=1, num_buckets=1)
-    observed, labels = sequences(16, 0)
-    labeller.fit(observed, labels)
-    start = labeller.parameters_
-    zeroed = type(start)(start.base, start.base, type(start.density)(jnp.zeros(1), parity))
-    encoded = jax.tree.map(jnp.asarray, labeller.encoder_.encode(observed[0]))
-    y = jnp.asarray(labeller.encoder_.encode_labels(labels[0]))
+def test_right_after_initialisation_the_likelihood_is_the_crfs(fitted: SequenceLabeller):
+    labeller = copy.copy(fitted).set_params(kernel="gibbs", epsilon=0.1)
+    base, extra = fitted.parameters_.base, type(fitted.parameters_.density)(jnp.zeros(1), parity)
+    zeroed = type(fitted.parameters_)(base, base, extra)
+    (observed,), (labels,) = sequences(1, 0)
+    encoded = jax.tree.map(jnp.asarray, labeller.encoder_.encode(observed))
+    y = jnp.asarray(labeller.encoder_.encode_labels(labels))
     x, chain = given(zeroed, encoded), labeller.chain(zeroed)
     estimator = Reversal(FixedHorizon(0.1, steps=60), num_walks=4)
     estimate = eqx.filter_jit(estimator)(jax.random.key(0), chain, y, x)
@@ -129,11 +134,13 @@ def test_right_after_initialisation_the_likelihood_is_the_crfs():
 
 
 def test_sequence_gibbs_moves_as_it_says():
-    table = jnp.asarray(np.random.default_rng(3).normal(size=LABELS**PLACES))
-    powers = jnp.asarray(LABELS ** np.arange(PLACES)[::-1])
+    places = 4
+    all_labels = np.array(list(itertools.product(range(LABELS), repeat=places)))
+    table = jnp.asarray(np.random.default_rng(3).normal(size=LABELS**places))
+    powers = jnp.asarray(LABELS ** np.arange(places)[::-1])
     kernel = SequenceGibbs(lambda y, x: table[y @ powers], LABELS, lambda x: x)
     length = jnp.array(3)
-    states = jnp.asarray(ALL)[ALL[:, 3] == 0]
+    states = jnp.asarray(all_labels)[all_labels[:, 3] == 0]
 
     @jax.jit
     def matrix():
@@ -156,7 +163,7 @@ def test_sequence_gibbs_moves_as_it_says():
 def test_a_second_labeller_compiles_nothing(fitted: SequenceLabeller):
     fitted.predict(sequences(20, 3)[0])
     COMPILED.clear()
-    again = SequenceLabeller(**fitted.get_params()).fit(*sequences(256, 0))
+    again = SequenceLabeller(**fitted.get_params()).fit(*sequences(128, 0))
     assert again.predict(sequences(20, 3)[0]) == fitted.predict(sequences(20, 3)[0])
     assert COMPILED == []
 

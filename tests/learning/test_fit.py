@@ -22,12 +22,14 @@ from doeblin.learning import (
     Dataset,
     FixedHorizon,
     Forward,
+    PathEstimate,
     RestartLikelihood,
     Reversal,
     fit,
     likelihood,
     log_likelihood,
 )
+from doeblin.learning._seeds import SeedKeys
 
 from .models import PLAIN
 
@@ -260,3 +262,38 @@ def test_uneven_lengths_share_few_shapes():
 def test_bad_options_are_refused(options: dict, message: str):
     with pytest.raises(InputError, match=message):
         fit(SIMPLE, start(), **{"examples": data(8, 0), **options})
+
+
+def test_keys_of_a_seed_never_meet():
+    """A model is not measured with the walks of its training, nor any with its neighbours'."""
+    uses = SeedKeys.of(3)
+    steps = [jax.random.fold_in(key, number) for key in uses for number in range(4)]
+    batches = [key for step in steps for key in jax.random.split(step, 5)]
+    words = {tuple(jax.random.key_data(key).tolist()) for key in [*uses, *steps, *batches]}
+    assert len(words) == 4 + 16 + 80
+
+
+@pytest.mark.parametrize("use", ["fit", "validation", "log_likelihood"])
+def test_each_use_of_a_seed_has_its_own_keys(use: str):
+    """An objective that tells its keys."""
+    given: list[tuple[int, ...]] = []
+
+    def telling(key, parameters, example):
+        jax.debug.callback(
+            lambda words: given.append(tuple(words.tolist())), jax.random.key_data(key)
+        )
+        value = jnp.sum(parameters) * 0.0
+        return PathEstimate(value, jnp.zeros(1), jnp.array(0.0), jnp.zeros((2, 2)))
+
+    examples = [np.array(number) for number in range(3)]
+    if use == "log_likelihood":
+        log_likelihood(telling, jnp.zeros(1), examples, seed=3)
+        own = [SeedKeys.of(3).evaluation]
+    else:
+        validation = examples if use == "validation" else None
+        fit(telling, jnp.zeros(1), examples, epochs=1, validation=validation, seed=3)
+        own = [SeedKeys.of(3).training, SeedKeys.of(3).validation][: 1 + (use == "validation")]
+    jax.effects_barrier()
+    expected = [jax.random.split(jax.random.fold_in(key, 0), 3) for key in own]
+    words = {tuple(word) for keys in expected for word in jax.random.key_data(keys).tolist()}
+    assert set(given) == words

@@ -28,6 +28,7 @@ from ..learning import (
     fit,
     weighted_states,
 )
+from ..learning._seeds import SeedKeys
 from ._corpus import Corpus
 from ._encoding import Encoder, check_aligned, pad
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
@@ -199,7 +200,7 @@ class SequenceLabeller:
         data = self._dataset(examples)
         found: list[Any] = [None] * len(X)
         batch_size = min(256, max(data.sizes))
-        key = jax.random.key(self.seed)
+        key = SeedKeys.of(self.seed).prediction
         for number, batch in enumerate(data.all_batches(batch_size)):
             observed, places = batch.examples
             keys = jax.random.split(jax.random.fold_in(key, number), batch_size)

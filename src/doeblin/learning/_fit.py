@@ -24,6 +24,7 @@ from ._contrastive import PersistentContrastive
 from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
+from ._seeds import SeedKeys
 from ._step import Solver, evaluate, refuse_gradient, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]
@@ -138,7 +139,7 @@ def fit(
     memory: list[Any] = []
     if isinstance(objective, PersistentContrastive):
         memory = [jax.vmap(objective.begin)(bucket) for bucket in data.buckets]
-    run, key = _Run(), jax.random.key(seed)
+    run, key = _Run(), SeedKeys.of(seed).training
     facts = {"seed": seed, "batch_size": batch_size, "data": data.fingerprint()}
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
@@ -195,7 +196,7 @@ def fit(
                     fixed,
                     validation,
                     batch_size,
-                    jax.random.fold_in(key, 1 << 30),
+                    SeedKeys.of(seed).validation,
                 )
                 row |= held_out
                 if held_out["validation"] > run.best:
@@ -233,7 +234,7 @@ def log_likelihood(
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
     batch_size = min(batch_size, max(data.sizes))
-    found = evaluate(objective, learned, fixed, data, batch_size, jax.random.key(seed))
+    found = evaluate(objective, learned, fixed, data, batch_size, SeedKeys.of(seed).evaluation)
     return LogLikelihood(found["validation"], found["validation_error"])
 
 
