@@ -25,7 +25,6 @@ except ImportError:
 # Compiled functions take arrays spread out from tuples, which no type checker can follow.
 _njit: Any = numba.njit
 njit: Any = partial(_njit, no_cfunc_wrapper=True)
-prange: Any = numba.prange
 intrinsic: Any = extending.intrinsic
 types = numba.types
 

@@ -17,8 +17,10 @@ VARIABLES = ("x", "y")
 BOX = np.array(list(itertools.product(range(-4, 5), repeat=2)))
 
 small = st.integers(-3, 3)
-inequalities = st.builds(Atom, st.tuples(small, small), st.just("<="), small)
-equalities = st.builds(Atom, st.tuples(small, small), st.sampled_from(["==", "!="]), small)
+inequalities = st.builds(Atom, st.tuples(small, small), st.just("<="), small, st.just(0))
+equalities = st.builds(
+    Atom, st.tuples(small, small), st.sampled_from(["==", "!="]), small, st.just(0)
+)
 congruences = st.builds(
     Atom, st.tuples(small, small), st.sampled_from(["==", "!="]), small, st.integers(2, 4)
 )
@@ -59,10 +61,12 @@ def test_lowest_terms_do_not_change_an_atom(coefficients, relation, constant, mo
     else:
         bound = constant
     expected = {"<=": value <= bound, "==": value == bound, "!=": value != bound}[relation]
-    atom = Atom(coefficients, relation, constant, modulus)
-    assert np.array_equal(atom.holds(BOX), expected)
-    if not modulus or relation != "<=":
-        assert np.array_equal(atom.negation.holds(BOX), ~expected)
+    atom = Atom(coefficients, relation, constant, modulus).lowest_terms()
+    everywhere = np.full(len(BOX), True)
+    assert np.array_equal(atom.holds(BOX.T) & everywhere, expected)
+    (negation,) = atom.negated()
+    assert np.array_equal(negation.holds(BOX.T) & everywhere, ~expected)
+    assert atom.lowest_terms() == atom and negation.lowest_terms() == negation
 
 
 @given(formulas)

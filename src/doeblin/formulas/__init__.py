@@ -8,6 +8,7 @@ callers with pools of atoms of their own.
 from .._errors import needs
 
 with needs("formulas"):
+    from ..linear import Atom
     from ._legs import TEMPLATES
     from ._problem import Prepared, Problem, prepared
     from ._record import Progress, TracePoint
@@ -30,7 +31,7 @@ with needs("formulas"):
         unpack,
         zero_stage,
     )
-    from .language import Atom, Contradiction, Examples, Formula, read_examples
+    from .language import Contradiction, Examples, Formula, read_examples
 
 __all__ = [
     "TEMPLATES",

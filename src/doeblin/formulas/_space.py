@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError
+from ..linear import LE, RELATIONS, Atom, Relation
 from .engine import MOST_ATOMS, AtomArrays
-from .language import Atom, Relation
 
-_CODES: dict[str, int] = {"<=": 0, "==": 1, "!=": 2}
+_LE = RELATIONS.index(LE)
 # Unless told otherwise, atoms get as many terms as keep the directions below this number.
 _DIRECTIONS = 2500
 # Constants taken from the data are thinned out so that there are about this many atoms.
@@ -52,9 +52,9 @@ class Space:
                 object.__setattr__(self, name, distinct)
         if not any(self.coefficients):
             raise InputError("a space needs a coefficient other than 0")
-        unknown = [relation for relation in self.relations if relation not in _CODES]
+        unknown = [relation for relation in self.relations if relation not in RELATIONS]
         if unknown:
-            raise InputError(f"unknown relation {unknown[0]!r}: use {', '.join(_CODES)}")
+            raise InputError(f"unknown relation {unknown[0]!r}: use {', '.join(RELATIONS)}")
         if self.max_terms is not None and self.max_terms < 1:
             raise InputError(f"max_terms = {self.max_terms} leaves no variable in an atom")
 
@@ -111,11 +111,10 @@ class Pool:
     prior: NDArray[np.float64]
 
     def atom(self, k: int) -> Atom:
-        relation = list(_CODES)[int(self.atoms.relation[k])]
         direction = self.atoms.directions[self.atoms.direction[k]]
         return Atom(
             tuple(int(a) for a in direction),
-            relation,  # type: ignore[arg-type]
+            RELATIONS[self.atoms.relation[k]],
             int(self.atoms.constant[k]),
             int(self.atoms.modulus[k]),
         )
@@ -133,7 +132,7 @@ def build_pool(
     """
     d = points.shape[1]
     directions = space.directions(d)
-    codes = np.array([_CODES[relation] for relation in space.relations])
+    codes = np.array([RELATIONS.index(relation) for relation in space.relations])
     which, kind = np.nonzero(_useful(directions, codes, space))
     if space.constants is not None:
         counts = np.full(len(which), len(space.constants))
@@ -145,7 +144,7 @@ def build_pool(
             []
             if not directions[k].any()
             else _thresholds(projections[k], sides, limit)
-            if code == _CODES["<="]
+            if code == _LE
             else _values(projections[k], min(limit, _EQUALITIES))
             for k, code in zip(which, codes[kind], strict=True)
         ]
@@ -157,7 +156,10 @@ def build_pool(
         always = [Atom((0,) * d, "<=", 0), Atom((0,) * d, "<=", -1)]
         more = [*always, *extra]
         first = len(directions)
-        tail = [(first + k, _CODES[atom.relation], atom.constant) for k, atom in enumerate(more)]
+        tail = [
+            (first + k, RELATIONS.index(atom.relation), atom.constant)
+            for k, atom in enumerate(more)
+        ]
         rows = np.concatenate([rows, np.array(tail, dtype=np.int64)])
         modulus = np.append(modulus, [atom.modulus for atom in more])
         directions = np.concatenate([directions, [atom.coefficients for atom in more]])
@@ -228,7 +230,7 @@ def _useful(
     """
     first = np.take_along_axis(directions, (directions != 0).argmax(axis=1)[:, None], axis=1)
     opposite = np.asarray(np.isin(-directions, space.coefficients).all(axis=1))
-    return (codes == _CODES["<="]) | (first > 0) | ~opposite[:, None]
+    return (codes == _LE) | (first > 0) | ~opposite[:, None]
 
 
 def _thresholds(projection: NDArray[np.int64], sides: NDArray[np.int8], limit: int) -> list[int]:

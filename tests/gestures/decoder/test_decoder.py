@@ -6,21 +6,16 @@ import pytest
 from doeblin import InputError
 from doeblin.gestures.data import Generator, Gesture, Layout, Lexicon
 from doeblin.gestures.decoder import Decoder, Model, Settings
-from doeblin.gestures.decoder.restart._packed import pack
-from doeblin.gestures.decoder.restart._trie import merged_keys
+from doeblin.gestures.decoder.restart import Trace, merged_keys, pack
 from doeblin.gestures.decoder.spelling._engine import spelt
 from tests.statistics import assert_follows
 
 
 def own_mass(decoder, gesture, word):
     """log m of a word, followed on its own."""
-    settings, layout = decoder.model.settings, decoder.layout
-    packed = pack([gesture], layout)
-    return spelt(
-        packed.x, packed.y, packed.t, layout.plane, decoder.model.weights,
-        decoder.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
-        *decoder.extra(packed)[:3], merged_keys(layout, word),
-    )[0]  # fmt: skip
+    layout, packed = decoder.layout, pack([gesture], decoder.layout)
+    trace = Trace(packed.x, packed.y, packed.t)
+    return spelt(trace, decoder.restart, decoder.extra(packed), merged_keys(layout, word))[0]
 
 
 def test_a_little_training_decodes_most_words(decoder, gestures):

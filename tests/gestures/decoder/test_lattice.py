@@ -5,9 +5,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from doeblin.gestures.decoder.restart._lattice import align, follow, look_ahead, walk, walk_back
-from doeblin.gestures.decoder.restart._letters import Letters
-from doeblin.gestures.decoder.restart._trie import Trie, merged_keys
+from doeblin.gestures.decoder import Settings
+from doeblin.gestures.decoder.restart import (
+    Letters,
+    Potentials,
+    Trie,
+    Walk,
+    align,
+    follow,
+    look_ahead,
+    merged_keys,
+    walk,
+)
+from doeblin.gestures.decoder.restart._lattice import walk_back
 
 from . import brute
 
@@ -33,15 +43,16 @@ def trie():
 def walked(trie, potentials, prune):
     nodes, ahead = trie.num_nodes, np.empty((NUM_KEYS + 1, COUNT + 1))
     bigrams = Letters.count(trie).bigrams
-    parts = (potentials["hit"], potentials["dwell"], potentials["transit"])
-    look_ahead(bigrams, *parts, COUNT, ahead)
-    node_of, source_of = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    arriving, mass = np.empty((nodes, COUNT)), np.empty((nodes, COUNT + 1))
-    kept = walk(
-        trie.letter, trie.first_child, trie.levels, trie.best, 0.7, prune, prune, *parts, ahead,
-        COUNT, node_of, source_of, arriving, mass, np.empty(len(trie.levels) + 1, np.int64),
-    )  # fmt: skip
-    return kept, node_of, source_of, arriving, mass
+    look_ahead(bigrams, Potentials(**potentials), COUNT, ahead)
+    found = Walk(
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(len(trie.levels) + 1, np.int64),
+        np.empty((nodes, COUNT)),
+        np.empty((nodes, COUNT + 1)),
+    )
+    tree = Settings(prune=prune, prune_deep=prune).tree(trie)
+    return walk(tree, 0.7, 1.0, Potentials(**potentials), ahead, COUNT, found), found
 
 
 def test_the_trie_holds_every_word_once(trie):
@@ -64,7 +75,8 @@ def test_the_trie_holds_every_word_once(trie):
 
 
 def test_masses_are_sums_over_alignments(trie, potentials):
-    kept, node_of, _, _, mass = walked(trie, potentials, 0.0)
+    kept, found = walked(trie, potentials, 0.0)
+    node_of, mass = found.node_of, found.mass
     assert kept == trie.num_nodes
     for k in range(kept):
         for word in trie.words[trie.first_word[node_of[k]] : trie.first_word[node_of[k] + 1]]:
@@ -72,7 +84,7 @@ def test_masses_are_sums_over_alignments(trie, potentials):
             expected = brute.mass(keys, potentials, COUNT)
             assert mass[k, COUNT] == pytest.approx(expected, rel=1e-12)
             alone = follow(
-                keys, potentials["hit"], potentials["dwell"], potentials["transit"], COUNT,
+                keys, Potentials(**potentials), COUNT,
                 np.empty((len(keys) + 1, COUNT)), np.empty((len(keys) + 1, COUNT + 1)),
             )  # fmt: skip
             assert alone == pytest.approx(expected, rel=1e-12)
@@ -85,24 +97,23 @@ def test_the_best_alignment_is_that_of_enumeration(potentials):
         masses = [brute.alignment_mass(keys, alignment, potentials) for alignment in every]
         best = every[int(np.argmax(masses))]
         hits = np.full(len(keys) + 1, -1)
-        found = align(keys, *potentials.values(), COUNT, hits)
+        found = align(keys, Potentials(**potentials), COUNT, hits)
         assert found == pytest.approx(max(masses), rel=1e-12)
         # What is beyond the word's letters is left alone.
         assert hits.tolist() == [i for i, (kind, _) in enumerate(best) if kind == "hit"] + [-1]
 
 
 def test_marginals_over_the_lexicon_are_those_of_enumeration(trie, potentials):
-    kept, node_of, source_of, arriving, mass = walked(trie, potentials, 0.0)
+    kept, walk_ = walked(trie, potentials, 0.0)
+    node_of = walk_.node_of
     weights = brute.LEXICON.frequencies
     slope = np.zeros((kept, COUNT + 1))
     for k in range(kept):
         words = trie.words[trie.first_word[node_of[k]] : trie.first_word[node_of[k] + 1]]
         slope[k, COUNT] = weights[words].sum()
     found = {kind: np.zeros_like(values) for kind, values in potentials.items()}
-    walk_back(
-        trie.letter, potentials["hit"], potentials["dwell"], potentials["transit"], COUNT, kept,
-        node_of, source_of, arriving, mass, slope, found["hit"], found["dwell"], found["transit"],
-    )  # fmt: skip
+    counts = Potentials(**found)
+    walk_back(trie.letter, Potentials(**potentials), COUNT, kept, walk_, slope, counts)
     expected = {kind: np.zeros_like(values) for kind, values in potentials.items()}
     for word, weight in zip(brute.LEXICON.words, weights, strict=True):
         one = brute.counts(merged_keys(brute.LAYOUT, word), potentials, COUNT)
@@ -118,12 +129,11 @@ def test_marginals_over_the_lexicon_are_those_of_enumeration(trie, potentials):
 def test_the_look_ahead_sums_over_all_spellings(trie, potentials):
     bigrams = Letters.count(trie).bigrams
     ahead = np.empty((NUM_KEYS + 1, COUNT + 1))
-    total = look_ahead(
-        bigrams, potentials["hit"], potentials["dwell"], potentials["transit"], COUNT, ahead
-    )
+    total = look_ahead(bigrams, Potentials(**potentials), COUNT, ahead)
     expected = 0.0
-    short = {kind: values[..., :4] for kind, values in potentials.items()}
-    total_short = look_ahead(bigrams, *short.values(), 4, np.empty((NUM_KEYS + 1, 5)))
+    # Contiguous, as the others: so nothing is compiled anew.
+    short = {kind: values[..., :4].copy() for kind, values in potentials.items()}
+    total_short = look_ahead(bigrams, Potentials(**short), 4, np.empty((NUM_KEYS + 1, 5)))
     for keys in brute.strings(NUM_KEYS, 4):
         weight = bigrams[-1, keys[0]] * bigrams[keys[-1], -1]
         weight *= np.prod([bigrams[a, b] for a, b in pairwise(keys)])
@@ -137,8 +147,8 @@ def test_pruning_keeps_the_best_words(trie, potentials):
     assert 1 < loose[0] <= full[0]
     tight = walked(trie, potentials, 0.9)
     assert tight[0] < loose[0]
-    whole = dict(zip(full[1][: full[0]], full[4][: full[0], COUNT], strict=True))
-    for kept, node_of, source_of, _, mass in (loose, tight):
+    whole = dict(zip(full[1].node_of[: full[0]], full[1].mass[: full[0], COUNT], strict=True))
+    for kept, (node_of, source_of, _, _, mass) in (loose, tight):
         for k in range(1, kept):
             # What is kept is exact, and so is its way up.
             assert mass[k, COUNT] == pytest.approx(whole[node_of[k]], rel=1e-12)

@@ -5,9 +5,7 @@ import pytest
 
 from doeblin.gestures.data import Generator, Gesture
 from doeblin.gestures.decoder import Likelihood, Settings
-from doeblin.gestures.decoder.restart._network import no_rows
-from doeblin.gestures.decoder.restart._prepare import prepare
-from doeblin.gestures.decoder.restart._trie import merged_keys
+from doeblin.gestures.decoder.restart import Trace, merged_keys, no_extra, prepare
 from doeblin.gestures.decoder.restart._weights import BLOCKS, NUM_WEIGHTS, initial_weights, split
 
 from . import brute
@@ -34,11 +32,10 @@ def test_the_likelihood_is_that_of_enumeration(gestures, weights):
     values, _ = likelihood(weights, np.arange(len(gestures)))
     prior, double = split(weights)["prior"][0], split(weights)["double"][0]
     for gesture, value in zip(gestures, values, strict=True):
-        count, _, hit, dwell, transit, _ = prepare(
-            gesture.x, gesture.y * brute.LAYOUT.aspect, gesture.t, brute.LAYOUT.plane, weights,
-            EXACT.rate, EXACT.least_frames, EXACT.most_frames, *no_rows(1)[:3],
-        )  # fmt: skip
-        potentials = {"hit": hit, "dwell": dwell, "transit": transit}
+        trace = Trace(gesture.x, gesture.y * brute.LAYOUT.aspect, gesture.t)
+        restart = EXACT.restart(brute.LAYOUT, weights, np.empty((0, 0)))
+        count, _, found, _ = prepare(trace, restart, no_extra(1))
+        potentials = found._asdict()
         total = brute.LEXICON.frequencies.sum()
         frequencies = dict(zip(brute.LEXICON.words, brute.LEXICON.frequencies, strict=True))
         # A word that is not in the lexicon joins it with half the least frequency.

@@ -9,8 +9,8 @@ from doeblin import InputError
 from doeblin.gestures.data import Generator
 from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
 from doeblin.gestures.decoder._decoder import letter_sums
+from doeblin.gestures.decoder.restart import Extra, pack
 from doeblin.gestures.decoder.restart._network import Network
-from doeblin.gestures.decoder.restart._packed import pack
 from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
 from doeblin.gestures.decoder.restart._weights import initial_weights
 from doeblin.gestures.decoder.training import _neural_words
@@ -76,18 +76,19 @@ def test_the_gradient_by_the_networks_outputs(likelihood):
     rows = likelihood.rows(batch)
     rng = np.random.default_rng(3)
     extra = 0.3 * rng.normal(size=(len(rows.inputs), 2))
-    values, _, slopes = likelihood.with_extra(weights, batch, extra, *rows[1:])
+
+    def found(added):
+        return likelihood.with_extra(weights, batch, Extra(added, *rows[1:]))
+
+    values, _, slopes = found(extra)
     step = 1e-5
     for row in rng.choice(len(extra), 25, replace=False):
         for kind in range(2):
             shift = np.zeros_like(extra)
             shift[row, kind] = step
-            up, down = (
-                likelihood.with_extra(weights, batch, extra + sign * shift, *rows[1:])[0].sum()
-                for sign in (1, -1)
-            )
+            up, down = (found(extra + sign * shift).values.sum() for sign in (1, -1))
             assert slopes[row, kind] == pytest.approx((up - down) / (2 * step), abs=1e-7)
-    zero = likelihood.with_extra(weights, batch, 0 * extra, *rows[1:])[0]
+    zero = found(0 * extra).values
     np.testing.assert_allclose(zero, likelihood(weights, batch)[0])
     assert not np.allclose(values, zero)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from doeblin.gestures.data import Gesture
-from doeblin.gestures.decoder.restart._packed import Packed, pack
+from doeblin.gestures.decoder.restart import Packed, pack
 from doeblin.gestures.decoder.restart._trie import merged_keys
-from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS, POINTS
+from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS, POINTS, stroke_rows
 
 
 @pytest.fixture(scope="module")
@@ -126,14 +126,9 @@ def test_hits_are_in_order_and_within_the_trace(decoder, found):
 
 def test_a_keyboard_elsewhere_has_the_same_strokes(decoder, few, found, strokes):
     """Keys are known by geometry: what is moved along with the keyboard stays as it is."""
-    from doeblin.gestures.decoder.spelling import _engine as _spelling_engine
-
-    packed, settings = pack(few, decoder.layout), decoder.model.settings
-    plane = decoder.layout.plane + np.array([2.0, -1.0])
+    packed = pack(few, decoder.layout)
+    elsewhere = decoder.restart._replace(plane=decoder.layout.plane + np.array([2.0, -1.0]))
     moved = Packed(packed.x + 2.0, packed.y - 1.0, packed.t + 500.0, packed.starts)
-    rows, owners = _spelling_engine.stroke_rows(
-        *moved, plane, settings.rate, *_frame_bounds(settings),
-        found.ids, found.hits, *decoder._words,
-    )  # fmt: skip
+    rows, owners = stroke_rows(moved, elsewhere, decoder.words, found.ids, found.hits)
     np.testing.assert_allclose(rows, strokes[0], atol=1e-4)
     np.testing.assert_array_equal(owners, strokes[1])

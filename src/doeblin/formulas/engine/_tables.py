@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
+from ...linear import EQ, NE, RELATIONS
 from ._bits import Words, num_words, pack
 
-LE, EQ, NE = 0, 1, 2
+_EQ, _NE = RELATIONS.index(EQ), RELATIONS.index(NE)
 
 # Projections a·x are 64-bit integers; coefficients and values whose products could leave them are
 # refused rather than wrapped around.
@@ -23,9 +24,9 @@ _MULTIPLIER, _SHIFT = np.uint64(0x9FB21C651E98DF25), np.uint64(29)
 class AtomArrays(NamedTuple):
     """A pool of atoms as arrays: atom k says `directions[direction[k]]·x  REL  constant[k]`.
 
-    `relation[k]` is `LE`, `EQ` or `NE`. Where `modulus[k]` is positive, the left side is reduced
-    modulo it first (to 0 … modulus-1). Atoms that share a direction should be neighbours: the
-    direction is projected once for each run of atoms.
+    `relation[k]` is 0 for `<=`, 1 for `==` and 2 for `!=`. Where `modulus[k]` is positive, the left
+    side is reduced modulo it first (to 0 … modulus-1). Atoms that share a direction should be
+    neighbours: the direction is projected once for each run of atoms.
     """
 
     directions: NDArray[np.int64]
@@ -96,7 +97,7 @@ def _holds(
     # `%` rounds towards minus infinity.
     values[reduced] %= modulus[reduced, None]
     holds = values <= bound
-    for kind, compared in ((EQ, np.equal), (NE, np.not_equal)):
+    for kind, compared in ((_EQ, np.equal), (_NE, np.not_equal)):
         rows = np.flatnonzero(relation == kind)
         holds[rows] = compared(values[rows], bound[rows])
     return holds

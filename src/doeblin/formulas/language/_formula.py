@@ -2,88 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
-
-Relation = Literal["<=", "==", "!="]
-_RELATIONS = ("<=", "==", "!=")
-
-
-@dataclass(frozen=True, order=True)
-class Atom:
-    """`coefficients · x  relation  constant`, the left side modulo `modulus` where that is not 0.
-
-    Atoms are kept in lowest terms, so that equal atoms compare equal: `2x <= 5` is `x <= 2`, and
-    the first coefficient of an equality is positive.
-    """
-
-    coefficients: tuple[int, ...]
-    relation: Relation
-    constant: int
-    modulus: int = 0
-
-    def __post_init__(self):
-        if self.relation not in _RELATIONS:
-            raise InputError(f"unknown relation {self.relation!r}: use one of {_RELATIONS}")
-        coefficients = tuple(int(a) for a in self.coefficients)
-        constant, modulus = int(self.constant), int(self.modulus)
-        if modulus < 0 or (modulus and self.relation == "<="):
-            raise InputError(
-                f"modulus {modulus} with {self.relation!r}: a congruence needs a positive modulus "
-                "and '==' or '!='"
-            )
-        if modulus:
-            coefficients = tuple(a % modulus for a in coefficients)
-            constant %= modulus
-        elif any(coefficients):
-            coefficients, constant = self._lowest_terms(coefficients, constant)
-        object.__setattr__(self, "coefficients", coefficients)
-        object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "modulus", modulus)
-
-    def _lowest_terms(self, coefficients: tuple[int, ...], constant: int):
-        divisor = math.gcd(*coefficients)
-        if self.relation != "<=":
-            if constant % divisor:
-                # Never equal: kept as an atom without variables, which `truth` sees through.
-                return (0,) * len(coefficients), 1
-            if next(a for a in coefficients if a) < 0:
-                divisor = -divisor
-        return tuple(a // divisor for a in coefficients), constant // divisor
-
-    @property
-    def truth(self) -> bool | None:
-        """The truth value of an atom without variables, else None."""
-        return None if any(self.coefficients) else self._compare(0)
-
-    @property
-    def negation(self) -> Atom:
-        if self.relation == "<=":
-            return Atom(tuple(-a for a in self.coefficients), "<=", -self.constant - 1)
-        other = "!=" if self.relation == "==" else "=="
-        return Atom(self.coefficients, other, self.constant, self.modulus)
-
-    def holds(self, points: NDArray[Any]) -> Any:
-        """Truth at points, coordinates along the last axis."""
-        total: Any = 0
-        for k, a in enumerate(self.coefficients):
-            if a:
-                total = total + a * points[..., k]
-        if not any(self.coefficients):
-            return np.full(points.shape[:-1], self._compare(0))
-        return self._compare(total % self.modulus if self.modulus else total)
-
-    def _compare(self, value: Any) -> Any:
-        if self.relation == "<=":
-            return value <= self.constant
-        return value == self.constant if self.relation == "==" else value != self.constant
+from ...linear import Atom, Cube, Dnf, dnf_latex, dnf_people, dnf_smtlib, symbol
 
 
 @dataclass(frozen=True)
@@ -98,19 +25,19 @@ class Formula:
     >>> Formula.parse(str(f), variables=f.variables) == f
     True
 
-    No disjuncts is False; a disjunct without atoms is True.
+    No disjuncts is False; a disjunct without atoms is True. Atoms are kept in lowest terms.
     """
 
     variables: tuple[str, ...]
-    disjuncts: tuple[tuple[Atom, ...], ...]
+    disjuncts: Dnf
 
     def __init__(self, variables: Sequence[str], disjuncts: Iterable[Iterable[Atom]]):
         names = tuple(variables)
         if len(set(names)) != len(names):
             raise InputError(f"variables must differ, got {', '.join(names)}")
-        kept: set[tuple[Atom, ...]] = set()
+        kept: set[Cube] = set()
         for disjunct in disjuncts:
-            atoms = set(disjunct)
+            atoms = {atom.lowest_terms() for atom in disjunct}
             for atom in atoms:
                 if len(atom.coefficients) != len(names):
                     raise InputError(
@@ -141,12 +68,12 @@ class Formula:
                 f"points have {array.shape[-1] if array.ndim else 0} coordinates, but the formula "
                 f"is over {len(self.variables)} variables ({', '.join(self.variables)})"
             )
-        array = self._exact(array)
+        columns = np.moveaxis(self._exact(array), -1, 0)
         inside = np.zeros(array.shape[:-1], dtype=bool)
         for disjunct in self.disjuncts:
             conjunction = np.ones(array.shape[:-1], dtype=bool)
             for atom in disjunct:
-                conjunction &= np.asarray(atom.holds(array), dtype=bool)
+                conjunction &= np.asarray(atom.holds(columns), dtype=bool)
             inside |= conjunction
         return inside
 
@@ -178,29 +105,36 @@ class Formula:
         return simplified(self)
 
     def __str__(self) -> str:
-        from ._show import people
-
-        return people(self)
+        return dnf_people(self._for_reading(), self.variables)
 
     def __repr__(self) -> str:
         return f"Formula.parse({str(self)!r}, variables={list(self.variables)!r})"
 
     def python(self, name: str = "f") -> str:
         """A Python function that decides the formula."""
-        from ._show import python
-
-        return python(self, name)
+        for word in (name, *self.variables):
+            if not word.isidentifier():
+                raise InputError(f"{word!r} is not a name in Python; rename the variable")
+        return f"def {name}({', '.join(self.variables)}):\n    return {self}\n"
 
     def smtlib(self, name: str = "f") -> str:
         """An SMT-LIB 2 definition over Int."""
-        from ._show import smtlib
-
-        return smtlib(self, name)
+        parameters = " ".join(f"({symbol(variable)} Int)" for variable in self.variables)
+        body = dnf_smtlib(self._for_reading(), self.variables)
+        return f"(define-fun {symbol(name)} ({parameters}) Bool {body})"
 
     def latex(self) -> str:
-        from ._show import latex
+        return dnf_latex(self._for_reading(), self.variables)
 
-        return latex(self)
+    def _for_reading(self) -> Dnf:
+        """Short before long, then by the variables that appear first."""
+
+        def by_variables(atom: Atom):
+            used = [k for k, a in enumerate(atom.coefficients) if a]
+            return used, len(used), atom.relation, -atom.constant, atom
+
+        cubes = [tuple(sorted(cube, key=by_variables)) for cube in self.disjuncts]
+        return tuple(sorted(cubes, key=lambda c: (len(c), [by_variables(atom) for atom in c])))
 
     def to_json(self) -> dict[str, Any]:
         """A value for `json.dumps`; `Formula.from_json` reads it back."""

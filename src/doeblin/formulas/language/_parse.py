@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..._errors import InputError
-from ._formula import Atom, Formula
+from ...linear import Atom
+from ._formula import Formula
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*'*)"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ._formula import Atom, Formula
+from ...linear import Atom
+from ._formula import Formula
 
 Disjunct = frozenset[Atom]
 
@@ -51,7 +52,7 @@ def _tightened(atoms: Iterable[Atom]) -> Disjunct | None:
     kept: set[Atom] = set()
     for atom in atoms:
         if atom.modulus:
-            if atom.negation in kept:
+            if atom.negated()[0] in kept:
                 return None
             kept.add(atom)
             continue
@@ -88,7 +89,7 @@ def _as_atoms(form: tuple[int, ...], bounds: _Bounds) -> list[Atom]:
 def _implies(stronger: Disjunct, weaker: Disjunct) -> bool:
     """Whether the first conjunction implies the second, judged form by form."""
     return all(
-        atom in stronger or _tightened({*stronger, atom.negation}) is None for atom in weaker
+        atom in stronger or _tightened({*stronger, *atom.negated()}) is None for atom in weaker
     )
 
 
@@ -119,7 +120,7 @@ def _merged(disjuncts: set[Disjunct]) -> set[Disjunct]:
 
 def _union(a: Atom, b: Atom) -> Disjunct | None:
     """`a or b` as at most one atom: `s <= 2 or s >= 4` is `s != 3`; complements are True."""
-    if a.negation == b:
+    if a.negated() == (b,):
         return frozenset()
     if a.modulus or b.modulus:
         return None

@@ -6,8 +6,8 @@ with needs("gestures"):
     from ._decoder import Candidates, Decoder, Guess, WordFactor
     from ._evaluation import calibration_error, character_accuracy, edit_distance, evaluate
     from ._model import Model, Settings
-    from .restart._trie import Trie
-    from .training._training import Likelihood, Plan, Progress, train
+    from .restart import Trie
+    from .training import Likelihood, Plan, Progress, train
 
 __all__ = [
     "Candidates",

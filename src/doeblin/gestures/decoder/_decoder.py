@@ -11,19 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
-from . import _engine
+from ._engine import Found, candidates
 from ._model import Model
-from .restart._letters import Letters
-from .restart._network import Network, no_rows, rows_of
-from .restart._packed import Packed, pack
-from .restart._trie import Trie, merged_keys
-from .spelling import _engine as _spelling_engine
-from .words._shapes import FEATURES, NUM_FEATURES
+from .restart import (
+    Extra,
+    Floats,
+    Letters,
+    Network,
+    Packed,
+    Trie,
+    merged_keys,
+    network_rows,
+    no_extra,
+    pack,
+)
+from .spelling import spellings
+from .words import FEATURES, NUM_FEATURES, Words, stroke_rows
 
 if TYPE_CHECKING:
     from ._chain import ChainRun
 
-Floats = NDArray[np.float64]
 WordFactor = Callable[[Gesture, Sequence[str]], ArrayLike]
 """A factor of the full model: log-scores of words for a gesture."""
 
@@ -81,7 +88,8 @@ class Decoder:
         self.layout = layout or model.layout
         self.trie = Trie.build(self.lexicon, self.layout)
         self.letters = Letters.count(self.trie)
-        self.letter_weights = self.letters.weights(model.spelling)
+        letter_weights = self.letters.weights(model.spelling)
+        self.restart = model.settings.restart(self.layout, model.weights, letter_weights)
         self.factors = dict(factors or {})
         clash = [name for name in self.factors if name in FEATURES]
         if clash:
@@ -93,8 +101,8 @@ class Decoder:
             )
 
     @cached_property
-    def _words(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Merged keys of all words, where each begins, and its first doubled key (or -1)."""
+    def words(self) -> Words:
+        """The lexicon's words for compiled code."""
         keys, doubled = [], np.full(len(self.lexicon), -1, np.int64)
         for rank, word in enumerate(self.lexicon.words):
             if not self.layout.spells(word):
@@ -105,7 +113,7 @@ class Decoder:
             if len(twice):
                 doubled[rank] = self.layout.index[word[twice[0]]]
         starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
-        return np.concatenate(keys), starts, doubled
+        return Words(np.concatenate(keys), starts, doubled)
 
     def candidates(
         self, gestures: Sequence[Gesture], *, features: bool = True, align: bool = False
@@ -114,53 +122,44 @@ class Decoder:
 
         With `align`, also the frames in which each word's letters are hit.
         """
-        settings, trie, count = self.model.settings, self.trie, len(gestures)
+        settings, count = self.model.settings, len(gestures)
         network = self.model.stroke_network if features else None
-        ids = np.full((count, settings.keep), -1, np.int64)
-        scores = np.full((count, settings.keep), -np.inf)
-        totals = np.empty((count, 2))
-        counts = np.zeros((count, 2), np.int64)
-        values = np.zeros((count, settings.keep, NUM_FEATURES if features else 0))
-        keys, starts, doubled = self._words
-        longest = int(np.diff(starts).max()) if align or network is not None else 0
-        hits = np.full((count, settings.keep, longest), -1, np.int64)
+        longest = int(np.diff(self.words.starts).max()) if align or network is not None else 0
+        found = Found(
+            ids=np.full((count, settings.keep), -1, np.int64),
+            scores=np.full((count, settings.keep), -np.inf),
+            totals=np.empty((count, 2)),
+            counts=np.zeros((count, 2), np.int64),
+            features=np.zeros((count, settings.keep, NUM_FEATURES if features else 0)),
+            hits=np.full((count, settings.keep, longest), -1, np.int64),
+        )
         packed = pack(gestures, self.layout)
-        _engine.candidates(
-            *packed, self.layout.plane, self.model.weights,
-            self.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
-            *self.extra(packed),
-            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
-            settings.prune, settings.prune_deep, settings.keep,
-            keys, starts, doubled, self.lexicon.log_frequencies, trie.doubles,
-            ids, scores, totals, counts, values, hits,
-        )  # fmt: skip
+        tree = settings.tree(self.trie)
+        candidates(packed, self.restart, self.extra(packed), tree, self.words, found)
+        ids, values, hits = found.ids, found.features, found.hits
         if features and self.factors:
             values = self._with_own(gestures, ids, values)
         strokes = np.zeros((*ids.shape, 0))
         if network is not None:
             strokes = letter_sums(network, *self.stroke_rows(packed, ids, hits), ids.shape)
         return Candidates(
-            ids, log_normalised(scores), values, totals[:, 0], totals[:, 1], counts[:, 1], hits,
-            strokes,
+            ids, log_normalised(found.scores), values, found.totals[:, 0], found.totals[:, 1],
+            found.counts[:, 1], hits, strokes,
         )  # fmt: skip
 
     def stroke_rows(
         self, packed: Packed, ids: NDArray[np.int64], hits: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The inputs of the network of strokes: a row for each letter, and whose it is."""
-        settings = self.model.settings
-        frames = (settings.rate, settings.least_frames, settings.most_frames)
-        return _spelling_engine.stroke_rows(
-            *packed, self.layout.plane, *frames, ids, hits, *self._words
-        )
+        return stroke_rows(packed, self.restart, self.words, ids, hits)
 
-    def extra(self, packed: Packed) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """What the model's network, if any, adds to u: values, keys, frames, and starts."""
+    def extra(self, packed: Packed) -> Extra:
+        """What the model's network, if any, adds to u."""
         network = self.model.network
         if network is None:
-            return no_rows(len(packed.starts) - 1)
-        rows = rows_of(packed, self.layout.plane, self.model.settings)
-        return network(rows.inputs), *rows[1:]
+            return no_extra(len(packed.starts) - 1)
+        rows = network_rows(packed, self.restart)
+        return Extra(network(rows.inputs), *rows[1:])
 
     def _with_own(self, gestures: Sequence[Gesture], ids: NDArray, values: Floats) -> Floats:
         own = np.zeros((*ids.shape, len(self.factors)))
@@ -264,8 +263,6 @@ class Decoder:
         The probability of a spelling y is that of no word of the lexicon being meant, times
         m(y)·q(y) / Σ m·q over all spellings, with q the letter model.
         """
-        from .spelling._spelling import spellings
-
         candidates = self.candidates([gesture], features=False)
         odds = float(self.log_open_odds(candidates)[0])
         share = 1 / (1 + np.exp(-odds))

@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError, MissingExtraError, Place
 from ..data import Layout
-from .restart._letters import Spelling
-from .restart._network import Network
-from .restart._rows import NUM_INPUTS
-from .restart._weights import NUM_WEIGHTS, initial_weights
-from .words._shapes import FEATURES
-from .words._strokes import NUM_STROKE_INPUTS
+from .restart import (
+    NUM_INPUTS,
+    NUM_WEIGHTS,
+    Network,
+    Restart,
+    Spelling,
+    Tree,
+    Trie,
+    initial_weights,
+)
+from .words import FEATURES, NUM_STROKE_INPUTS
 
 try:
     import safetensors
@@ -59,6 +64,20 @@ class Settings:
             raise InputError(f"prune = {self.prune} and {self.prune_deep} must be in [0, 1)")
         if self.keep < 1:
             raise InputError(f"keep = {self.keep} must be at least 1")
+
+    def restart(
+        self, layout: Layout, weights: NDArray[np.float64], letters: NDArray[np.float64]
+    ) -> Restart:
+        """u for compiled code."""
+        frames = (float(self.rate), self.least_frames, self.most_frames)
+        return Restart(layout.plane, weights, letters, *frames)
+
+    def tree(self, trie: Trie) -> Tree:
+        """A trie for compiled code."""
+        return Tree(
+            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
+            trie.lexicon.log_frequencies, trie.doubles, float(self.prune), float(self.prune_deep),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

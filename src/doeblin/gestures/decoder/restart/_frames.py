@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...._numba import larger, part, smaller
+from ._arrays import Frames, Trace
 from ._weights import FIRST_MOTION, LAST_MOTION
 
 # Samples between two frames.
@@ -22,15 +23,23 @@ def column_mean(points, column):
 
 
 @part(error_model="numpy")
-def num_frames(x, y, t, rate, least, most):
-    """Frames of a trace: `rate` a second, but within bounds."""
-    duration = (t[-1] - t[0]) / 1000.0
-    return smaller(larger(int(duration * rate + 0.5) + 1, least), most)
+def trace_of(packed, e):
+    """The gesture number `e`."""
+    a, b = packed.starts[e], packed.starts[e + 1]
+    return Trace(packed.x[a:b], packed.y[a:b], packed.t[a:b])
 
 
 @part(error_model="numpy")
-def sample_trace(x, y, t, fx, fy, path):
+def num_frames(t, restart):
+    """Frames of a trace: `rate` a second, but within bounds."""
+    duration = (t[-1] - t[0]) / 1000.0
+    return smaller(larger(int(duration * restart.rate + 0.5) + 1, restart.least), restart.most)
+
+
+@part(error_model="numpy")
+def sample_trace(trace, fx, fy, path):
     """The trace at as many equal times as `fx` has places, and the path's length up to them."""
+    x, y, t = trace.x, trace.y, trace.t
     points, fine = len(x), len(fx)
     duration = t[-1] - t[0]
     j = 0
@@ -51,21 +60,36 @@ def sample_trace(x, y, t, fx, fy, path):
 
 
 @part(error_model="numpy")
-def make_frames(
-    x, y, t, plane, count, near, offset_x, offset_y, lowest, motion, speeds, place, move
-):
-    """Fills the arrays for one trace (y in key widths).
+def frame_arrays(count, num_keys):
+    return Frames(
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys)),
+        np.empty((count, num_keys), np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty((count, 2)),
+        np.empty((count, 2)),
+        np.empty((num_keys, num_keys, count), np.int32),
+    )
+
+
+@part(error_model="numpy")
+def make_frames(trace, plane, count, frames):
+    """Fills the frames of one trace (y in key widths), but for the cells.
 
     `near[i, c]` is the least distance to key c in a window around frame i, `offset_*` the offset of
     the nearest point, `lowest` marks local minima over frames. `motion[i]` says how the finger
     moved, `speeds[i]` how fast, `place[i]` and `move[i]` where it was and its velocity in key
     widths and seconds.
     """
+    near, offset_x, offset_y, lowest = frames.near, frames.offset_x, frames.offset_y, frames.lowest
+    motion, speeds, place, move = frames.motion, frames.speeds, frames.place, frames.move
     num_keys = len(plane)
     fine = (count - 1) * FINE + 1
     fx, fy, path = np.empty(fine), np.empty(fine), np.empty(fine)
-    sample_trace(x, y, t, fx, fy, path)
-    duration = t[-1] - t[0]
+    sample_trace(trace, fx, fy, path)
+    duration = trace.t[-1] - trace.t[0]
     seconds = larger(duration / 1000.0, 1e-3)
     step = seconds / (fine - 1)
     mean = larger(path[-1] / seconds, 1e-6)

@@ -16,6 +16,8 @@ import math
 import numpy as np
 
 from ...._numba import larger, njit, part
+from ._arrays import Walk
+from ._weights import DOUBLE, PRIOR
 
 
 @part(error_model="numpy")
@@ -54,13 +56,14 @@ def retreat(
 
 
 @njit(error_model="numpy")
-def look_ahead(bigrams, hit, dwell, transit, count, ahead):
+def look_ahead(bigrams, potentials, count, ahead):
     """The mass of every way to go on under the letters' bigram model.
 
     `bigrams[p, c]` weighs the letter c after p; row K is for the first letter and column K for the
     end. `ahead[p, i]` is the mass of frames i and on, having hit p within the first i frames.
     Returns the mass of all spellings.
     """
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
     num_keys = len(hit)
     onward = np.empty((num_keys + 1, num_keys))
     arrive = np.empty(num_keys)
@@ -83,18 +86,38 @@ def look_ahead(bigrams, hit, dwell, transit, count, ahead):
     return ahead[num_keys, 0]
 
 
+@part(error_model="numpy")
+def walk_arrays(tree, nodes, most):
+    """Room for a walk of so many nodes over at most so many frames."""
+    return Walk(
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(len(tree.levels) + 1, np.int64),
+        np.empty((nodes, most)),
+        np.empty((nodes, most + 1)),
+    )
+
+
+@part(error_model="numpy")
+def word_score(log_mass, weights, tree, word):
+    """log m(word) and the word's own weight."""
+    prior, double = weights[PRIOR], weights[DOUBLE]
+    return log_mass + prior * tree.log_frequency[word] + double * tree.doubles[word]
+
+
 @njit(error_model="numpy")
-def walk(
-    letter, first_child, levels, best, prior, prune, prune_deep,
-    hit, dwell, transit, ahead, count,
-    node_of, source_of, arriving, mass, level_start,
-):  # fmt: skip
+def walk(tree, prior, ease, potentials, ahead, count, walked):
     """Masses of the trie's nodes, level by level. Returns how many nodes were kept.
 
     Nodes whose promise (mass × look-ahead × the best word below) falls under `prune` of the best
-    promise of their level are dropped with all below them; with 0 every node is kept. A kept node
-    k is `node_of[k]` of the trie, its parent is kept as `source_of[k]`.
+    promise of their level, times `ease`, are dropped with all below them; with 0 every node is
+    kept.
     """
+    letter, first_child, best = tree.letter, tree.first_child, tree.best
+    prune, prune_deep = tree.prune * ease, tree.prune_deep * ease
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
+    node_of, source_of, level_start = walked.node_of, walked.source_of, walked.level_start
+    arriving, mass = walked.arriving, walked.mass
     num_keys = len(hit)
     node_of[0] = 0
     source_of[0] = -1
@@ -105,7 +128,7 @@ def walk(
     kept = 1
     level_start[1] = 1
     promise = np.empty(len(node_of))
-    deepest = len(levels) - 1
+    deepest = len(tree.levels) - 1
     top_ever = 0.0
     depth = 1
     while depth < deepest:
@@ -154,11 +177,11 @@ def walk(
 
 
 @njit(error_model="numpy")
-def walk_back(
-    letter, hit, dwell, transit, count, kept, node_of, source_of, arriving, mass, slope,
-    hit_count, dwell_count, transit_count,
-):  # fmt: skip
+def walk_back(letter, potentials, count, kept, walked, slope, counts):
     """Expected counts from `slope[k, count]`, the objective's derivative by each node's mass."""
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
+    node_of, source_of = walked.node_of, walked.source_of
+    arriving, mass = walked.arriving, walked.mass
     num_keys = len(hit)
     for k in range(kept - 1, 0, -1):
         c = letter[node_of[k]]
@@ -166,13 +189,14 @@ def walk_back(
         previous = letter[node_of[source]] if source > 0 else num_keys
         retreat(
             hit[c], dwell[c], transit[previous, c], count, arriving[k], mass[k], slope[k],
-            slope[source], hit_count[c], dwell_count[c], transit_count[previous, c],
+            slope[source], counts.hit[c], counts.dwell[c], counts.transit[previous, c],
         )  # fmt: skip
 
 
 @njit(error_model="numpy")
-def follow(keys, hit, dwell, transit, count, arriving, mass):
+def follow(keys, potentials, count, arriving, mass):
     """The mass of one word, given by its merged keys."""
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
     num_keys = len(hit)
     for i in range(count + 1):
         mass[0, i] = 0.0
@@ -188,26 +212,26 @@ def follow(keys, hit, dwell, transit, count, arriving, mass):
 
 
 @part(error_model="numpy")
-def follow_back(
-    keys, hit, dwell, transit, count, arriving, mass, slope, hit_count, dwell_count, transit_count
-):
+def follow_back(keys, potentials, count, arriving, mass, slope, counts):
     """Adds a word's expected counts, scaled by `slope[len(keys), count]`."""
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
     num_keys = len(hit)
     for k in range(len(keys) - 1, -1, -1):
         c = keys[k]
         previous = keys[k - 1] if k > 0 else num_keys
         retreat(
             hit[c], dwell[c], transit[previous, c], count, arriving[k + 1], mass[k + 1],
-            slope[k + 1], slope[k], hit_count[c], dwell_count[c], transit_count[previous, c],
+            slope[k + 1], slope[k], counts.hit[c], counts.dwell[c], counts.transit[previous, c],
         )  # fmt: skip
 
 
 @njit(error_model="numpy")
-def align(keys, hit, dwell, transit, count, hits):
+def align(keys, potentials, count, hits):
     """The frames in which a word's letters are hit in the likeliest of its alignments.
 
     Returns that alignment's mass; where it is 0, the frames mean nothing.
     """
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
     num_keys, size = len(hit), len(keys)
     mass, before = np.empty(count + 1), np.empty(count + 1)
     # Whether the best way keeps dwelling, and whether it keeps moving, by letter and frame.

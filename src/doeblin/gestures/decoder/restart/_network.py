@@ -1,45 +1,15 @@
-"""Small networks, evaluated in numpy.
-
-That of u is a convolution over the frames, the same for every key: it looks at one key over a
-window of them, at where the finger was relative to the key, how near it came, and how fast it was.
-Since it knows keys by geometry only, it works on every layout.
-"""
+"""Small networks, evaluated in numpy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...._errors import InputError
-from ..spelling import _engine as _spelling_engine
-from ._packed import Packed
 
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-
-class Rows(NamedTuple):
-    """The network's inputs: one row for each frame and key that came near each other."""
-
-    inputs: NDArray[np.float64]
-    keys: NDArray[np.int64]
-    frames: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    """`starts[e] : starts[e + 1]` are the rows of gesture e."""
-
-
-def rows_of(packed: Packed, plane: NDArray[np.float64], settings: Any) -> Rows:
-    """The rows of some gestures."""
-    frames = (settings.rate, settings.least_frames, settings.most_frames)
-    return Rows(*_spelling_engine.network_rows(*packed, plane, *frames))
-
-
-def no_rows(count: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """What the engine is given where there is no network."""
-    nothing = np.zeros(0, np.int64)
-    return np.zeros((0, 2)), nothing, nothing, np.zeros(count + 1, np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,8 +62,9 @@ def transit_cell(px, py, move_x, move_y, speed, ax, ay, ux, uy, length, far):
 
 
 @part(error_model="numpy")
-def transit_cells(plane, count, place, move, cells):
+def transit_cells(plane, count, frames):
     """`cells[p, c, i]` for every pair of keys and frame."""
+    place, move, cells = frames.place, frames.move, frames.cells
     num_keys = len(plane)
     for p in range(num_keys):
         for c in range(num_keys):
@@ -114,16 +115,16 @@ def key_offsets(plane, c, near, dx, dy, i, count, features):
 
 
 @part(error_model="numpy")
-def make_potentials(
-    weights, plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
-    extra, extra_keys, extra_frames, hit, dwell, transit, logs,
-):  # fmt: skip
-    """Potentials of one trace: `hit[c, i]`, `dwell[c, i]` and `transit[p, c, i]`.
+def make_potentials(restart, count, frames, extra, potentials, logs):
+    """Potentials of one trace.
 
     Row K of `transit` is for the way to the first letter. Potentials are exponentials, scaled
-    frame by frame; `logs` holds the logs of the scales. `extra` adds to the logs of hits and dwells
-    of some keys and frames (the network's part).
+    frame by frame; `logs` holds the logs of the scales. `extra` are the trace's additions.
     """
+    plane, weights = restart.plane, restart.weights
+    near, offset_x, offset_y, lowest = frames.near, frames.offset_x, frames.offset_y, frames.lowest
+    motion, speeds, cells = frames.motion, frames.speeds, frames.cells
+    hit, dwell, transit = potentials.hit, potentials.dwell, potentials.transit
     num_keys = len(plane)
     table, table_top = transit_table(weights)
     features = np.empty(6)
@@ -131,9 +132,9 @@ def make_potentials(
     for i in range(count):
         for c in range(num_keys):
             bonus[i, c, 0] = bonus[i, c, 1] = 0.0
-    for row in range(len(extra)):
+    for row in range(len(extra.values)):
         for kind in range(2):
-            bonus[extra_frames[row], extra_keys[row], kind] = extra[row, kind]
+            bonus[extra.frames[row], extra.keys[row], kind] = extra.values[row, kind]
     for i in range(count):
         top = table_top
         for c in range(num_keys):
@@ -167,11 +168,11 @@ def make_potentials(
 
 
 @part(error_model="numpy")
-def add_gradient(
-    plane, count, near, offset_x, offset_y, lowest, motion, speeds, cells,
-    hit_count, dwell_count, transit_count, gradient,
-):  # fmt: skip
+def add_gradient(plane, count, frames, counts, gradient):
     """Adds Σ counts · ∂log-potential/∂weights to `gradient`."""
+    near, offset_x, offset_y, lowest = frames.near, frames.offset_x, frames.offset_y, frames.lowest
+    motion, speeds, cells = frames.motion, frames.speeds, frames.cells
+    hit_count, dwell_count, transit_count = counts.hit, counts.dwell, counts.transit
     num_keys = len(plane)
     features = np.empty(6)
     for i in range(count):

@@ -1,10 +1,20 @@
-"""What the network sees of a frame and a key."""
+"""What u's network sees of a frame and a key.
+
+It is a convolution over the frames, the same for every key: it looks at one key over a window of
+them, at where the finger was relative to the key, how near it came, and how fast it was. Since it
+knows keys by geometry only, it works on every layout.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ...._numba import larger, part, smaller
+import numpy as np
+
+from ...._numba import kept, larger, part, smaller
+from ._arrays import Floats, Ints
+from ._frames import frame_arrays, make_frames, num_frames, trace_of
 
 # Frames before and after.
 WINDOW = 8
@@ -13,9 +23,21 @@ REACH = 2.2
 NUM_INPUTS = 4 * (2 * WINDOW + 1) + 4
 
 
+class Rows(NamedTuple):
+    """The network's inputs: one row for each frame and key that came near each other."""
+
+    inputs: Floats
+    keys: Ints
+    frames: Ints
+    starts: Ints
+    """`starts[e] : starts[e + 1]` are the rows of gesture e."""
+
+
 @part(error_model="numpy")
-def fill_rows(plane, count, near, place, move, inputs, keys, frames, at):
+def fill_rows(plane, count, seen, rows, at):
     """Writes the rows of one trace from row `at` on; returns the row after the last."""
+    near, place, move = seen.near, seen.place, seen.move
+    inputs = rows.inputs
     for i in range(count):
         for c in range(len(plane)):
             if near[i, c] > REACH:
@@ -35,6 +57,31 @@ def fill_rows(plane, count, near, place, move, inputs, keys, frames, at):
             inputs[at, column + 1] = smaller(count - 1 - i, 5) / 5
             inputs[at, column + 2] = i == 0
             inputs[at, column + 3] = i == count - 1
-            keys[at], frames[at] = c, i
+            rows.keys[at], rows.frames[at] = c, i
             at += 1
     return at
+
+
+@kept(about=5, error_model="numpy")
+def network_rows(packed, restart):
+    """The `Rows` of some gestures."""
+    num_keys, count = len(restart.plane), len(packed.starts) - 1
+    size = 0
+    for e in range(count):
+        size += num_keys * num_frames(trace_of(packed, e).t, restart)
+    rows = Rows(
+        np.empty((size, NUM_INPUTS)),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(count + 1, np.int64),
+    )
+    rows.starts[0] = at = 0
+    for e in range(count):
+        trace = trace_of(packed, e)
+        frames = frame_arrays(num_frames(trace.t, restart), num_keys)
+        make_frames(trace, restart.plane, len(frames.near), frames)
+        at = fill_rows(restart.plane, len(frames.near), frames, rows, at)
+        rows.starts[e + 1] = at
+    return Rows(
+        rows.inputs[:at].copy(), rows.keys[:at].copy(), rows.frames[:at].copy(), rows.starts
+    )

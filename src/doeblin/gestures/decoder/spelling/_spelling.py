@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data import Gesture
-from ..restart._packed import pack
-from . import _engine as _spelling_engine
+from ..restart import Trace, pack
+from ._engine import spell
 
 if TYPE_CHECKING:
     from .._decoder import Decoder
@@ -22,16 +22,12 @@ _LONGEST = 32
 
 def spellings(decoder: Decoder, gesture: Gesture, beam: int) -> list[tuple[str, float]]:
     """Spellings with log m(y) + log q(y), found by a beam search with exact look-ahead."""
-    settings, layout = decoder.model.settings, decoder.layout
-    packed = pack([gesture], layout)
+    layout, packed = decoder.layout, pack([gesture], decoder.layout)
     keys = np.full((beam, _LONGEST), -1, np.int64)
     sizes = np.zeros(beam, np.int64)
     masses = np.full(beam, -np.inf)
-    found = _spelling_engine.spell(
-        packed.x, packed.y, packed.t, layout.plane, decoder.model.weights,
-        decoder.letter_weights, settings.rate, settings.least_frames, settings.most_frames,
-        *decoder.extra(packed)[:3], keys, sizes, masses,
-    )  # fmt: skip
+    trace = Trace(packed.x, packed.y, packed.t)
+    found = spell(trace, decoder.restart, decoder.extra(packed), keys, sizes, masses)
     words = []
     for k in range(found):
         merged = keys[k, : sizes[k]]

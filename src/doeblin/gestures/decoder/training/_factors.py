@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._adam import Adam
+
 Floats = NDArray[np.float64]
 _LEAST_EPSILON, _MOST_EPSILON = 0.02, 0.5
 
@@ -60,17 +62,14 @@ def fit_words(
     mean = np.where(valid[..., None], features, 0.0).sum(axis=1) / valid.sum(axis=1)[:, None]
     scaled = np.where(valid[..., None], features - mean[:, None], 0.0) / spread
     parameters = np.append(start * spread, -2.0)
-    first, second = np.zeros_like(parameters), np.zeros_like(parameters)
+    adam = Adam.at_rest(parameters, share=0.01, floor=1e-8)
     value = -np.inf
     for step in range(1, steps + 1):
         value, by_weights, by_logit = log_likelihood(
             parameters[:-1], parameters[-1], scaled, valid, u, gold
         )
-        gradient = np.append(by_weights - decay * parameters[:-1], by_logit)
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.99 * second + 0.01 * gradient**2
-        moved = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-        parameters += rate * (1 - step / (steps + 1)) * moved
+        adam = adam.after(np.append(by_weights - decay * parameters[:-1], by_logit))
+        parameters += rate * (1 - step / (steps + 1)) * adam.move(step)
     share = 1 / (1 + np.exp(-parameters[-1]))
     epsilon = _LEAST_EPSILON + (_MOST_EPSILON - _LEAST_EPSILON) * share
     return WordFit(parameters[:-1] / spread, float(epsilon), value)

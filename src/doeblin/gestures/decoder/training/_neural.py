@@ -16,12 +16,12 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from ..restart._network import Network
-from ..restart._rows import NUM_INPUTS
+from ..restart import NUM_INPUTS, Extra, Network
+from ._plan import Plan, Progress
 
 if TYPE_CHECKING:
     from ._checkpoint import Checkpoint
-    from ._training import Likelihood, Plan, Progress
+    from ._likelihood import Likelihood
 
 Floats = NDArray[np.float64]
 _WIDTH, _DEPTH = 96, 2
@@ -79,8 +79,6 @@ def train_network(
     checkpoint: Checkpoint | None = None,
 ) -> tuple[Floats, Network]:
     """Adam on the network and on the log-linear weights together. Returns both."""
-    from ._training import Progress
-
     each = max(1, count // plan.batch)
     steps = plan.passes * each
     network = make_network(plan.seed)
@@ -112,7 +110,7 @@ def train_network(
         inputs = _padded(rows.inputs)
         extra = np.asarray(outputs(network, inputs), float)[: len(rows.inputs)]
         values, gradients, slopes = likelihood.with_extra(
-            np.asarray(parameters[1], float), batch, np.ascontiguousarray(extra), *rows[1:]
+            np.asarray(parameters[1], float), batch, Extra(np.ascontiguousarray(extra), *rows[1:])
         )
         by_network = slopes_of(network, inputs, _padded(slopes / len(batch)))
         by_weights = jnp.asarray(gradients.mean(axis=0), jnp.float32)

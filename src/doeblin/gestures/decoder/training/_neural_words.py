@@ -14,9 +14,8 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from ..restart._network import Network
-from ..restart._packed import pack
-from ..words._strokes import NUM_STROKE_INPUTS
+from ..restart import Network, pack
+from ..words import NUM_STROKE_INPUTS
 from ._neural import exported, silent
 
 if TYPE_CHECKING:

@@ -5,65 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...._errors import InputError
 from ...data import Gesture, Layout, Lexicon
-from .. import _engine
 from .._decoder import Candidates, Decoder, WordFactor
 from .._model import Model, Settings
-from ..restart._letters import Letters, Spelling
-from ..restart._network import Rows, no_rows, rows_of
-from ..restart._packed import Packed, pack
-from ..restart._trie import Trie, merged_keys
-from ..spelling import _engine as _spelling_engine
-from ..words._shapes import FEATURES
+from ..restart import Spelling, Trace, merged_keys, pack
+from ..spelling import spelt
+from ..words import FEATURES
+from ._adam import Adam
 from ._checkpoint import Checkpoint
 from ._factors import fit_openness, fit_words
+from ._likelihood import Likelihood
+from ._plan import Plan, Progress
 
 # Gestures on which the open vocabulary is fitted: a few numbers need no more.
 _SPELLED, _OPENED = 300, 4000
 # Gestures that a thread decodes at a time.
 _CHUNK = 500
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to train: passes over the data, Adam's step size (it falls to zero), batch and seed.
-
-    `outliers` is the share of gestures that may spell anything at all. The weights of word-level
-    factors are fitted on at most `word_gestures` gestures.
-    """
-
-    passes: int = 5
-    step: float = 0.05
-    batch: int = 32
-    outliers: float = 0.01
-    decay: float = 1e-5
-    word_gestures: int = 20_000
-    seed: int = 0
-
-    def __post_init__(self):
-        for name in ("passes", "batch", "word_gestures"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} = {getattr(self, name)} must be at least 1")
-        if not self.step > 0 or not 0 < self.outliers < 1 or self.decay < 0:
-            raise InputError("step must be positive, outliers in (0, 1), decay not negative")
-
-
-class Progress(NamedTuple):
-    """Where training stands; handed to the `progress` callback."""
-
-    step: int
-    steps: int
-    log_likelihood: float
-    """Mean over the gestures of this pass so far."""
 
 
 def train(
@@ -127,88 +92,6 @@ def train(
     return replace(model, about=about)
 
 
-class Targets(NamedTuple):
-    """The true words of gestures, as the compiled code wants them."""
-
-    keys: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    words: NDArray[np.int64]
-    log_frequency: NDArray[np.float64]
-    doubles: NDArray[np.float64]
-
-
-def targets(gestures: Sequence[Gesture], lexicon: Lexicon, layout: Layout) -> Targets:
-    """True words; those out of the lexicon get half its least frequency."""
-    keys = [merged_keys(layout, gesture.word) for gesture in gestures]
-    words = np.array([lexicon.index.get(gesture.word, -1) for gesture in gestures], np.int64)
-    log_frequency = lexicon.log_frequencies[words]
-    return Targets(
-        np.concatenate(keys),
-        np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64),
-        words,
-        np.where(words >= 0, log_frequency, lexicon.log_frequencies.min() - np.log(2)),
-        np.array([len(g.word) - len(k) for g, k in zip(gestures, keys, strict=True)], float),
-    )
-
-
-class Likelihood:
-    """The trie-normalised log-likelihood of gestures and its gradients, one for each of a batch."""
-
-    def __init__(
-        self,
-        gestures: Sequence[Gesture],
-        lexicon: Lexicon,
-        layout: Layout,
-        settings: Settings,
-        outliers: float,
-    ):
-        trie = Trie.build(lexicon, layout)
-        self._packed = pack(gestures, layout)
-        self._targets = targets(gestures, lexicon, layout)
-        self._plane, self._outliers, self._settings = layout.plane, outliers, settings
-        self._letters = Letters.count(trie).weights(Spelling())
-        self._frames = (settings.rate, settings.least_frames, settings.most_frames)
-        self._trie = (
-            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
-            lexicon.log_frequencies, trie.doubles, settings.prune, settings.prune_deep,
-        )  # fmt: skip
-
-    def __call__(
-        self, weights: NDArray[np.float64], batch: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Log-likelihoods of the gestures of a batch, and their gradients."""
-        return self.with_extra(weights, batch, *no_rows(len(batch)))[:2]
-
-    def with_extra(
-        self,
-        weights: NDArray[np.float64],
-        batch: NDArray[np.int64],
-        extra: NDArray[np.float64],
-        keys: NDArray[np.int64],
-        frames: NDArray[np.int64],
-        starts: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """The same with additions to the potentials, and the gradient by those additions."""
-        gradients = np.empty((len(batch), len(weights)))
-        values = np.empty(len(batch))
-        slopes = np.empty_like(extra)
-        _engine.gradients(
-            *self._packed, *self._targets, batch, self._plane, weights, self._letters,
-            *self._frames, extra, keys, frames, starts, *self._trie, self._outliers, gradients,
-            values, slopes,
-        )  # fmt: skip
-        return values, gradients, slopes
-
-    def rows(self, batch: NDArray[np.int64]) -> Rows:
-        """The network's inputs for a batch."""
-        x, y, t, starts = self._packed
-        points = np.concatenate([np.arange(*starts[one : one + 2]) for one in batch.tolist()])
-        sizes = np.diff(starts)[batch]
-        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        chosen = Packed(x[points], y[points], t[points], ends)
-        return rows_of(chosen, self._plane, self._settings)
-
-
 def _train_restart(
     likelihood: Likelihood,
     weights: NDArray[np.float64],
@@ -219,11 +102,12 @@ def _train_restart(
 ) -> NDArray[np.float64]:
     each = max(1, count // plan.batch)
     steps = plan.passes * each
-    first, second, start = np.zeros_like(weights), np.zeros_like(weights), 0
+    adam, start = Adam.at_rest(weights, share=0.001, floor=1e-6), 0
     found = checkpoint.read() if checkpoint is not None else None
     if found is not None:
         start, tensors = found
-        weights, first, second = (tensors[name] for name in ("weights", "first", "second"))
+        weights = tensors["weights"]
+        adam = adam._replace(first=tensors["first"], second=tensors["second"])
     total, seen, order = 0.0, 0, np.empty(0, np.int64)
     for step in range(start, steps):
         # The order of a pass follows from the seed and the pass alone, so that resuming is exact.
@@ -233,18 +117,14 @@ def _train_restart(
         at = (step % each) * plan.batch
         values, gradients = likelihood(weights, order[at : at + plan.batch])
         gradient = gradients.mean(axis=0) - plan.decay * weights
-        first = 0.9 * first + 0.1 * gradient
-        second = 0.999 * second + 0.001 * gradient**2
+        adam = adam.after(gradient)
         rate = plan.step * min(1.0, (step + 1) / 50) * (1 - step / steps)
-        moved = (
-            first / (1 - 0.9 ** (step + 1)) / (np.sqrt(second / (1 - 0.999 ** (step + 1))) + 1e-6)
-        )
-        weights = weights + rate * moved
+        weights = weights + rate * adam.move(step + 1)
         total, seen = total + values.sum(), seen + len(values)
         if progress is not None:
             progress(Progress(step + 1, steps, total / seen))
         if checkpoint is not None and checkpoint.due(step + 1, steps):
-            state = {"weights": weights, "first": first, "second": second}
+            state = {"weights": weights, "first": adam.first, "second": adam.second}
             checkpoint.write(step + 1, state)
     return weights
 
@@ -304,19 +184,17 @@ def _train_words(
 
 def fit_spelling(decoder: Decoder, gestures: Sequence[Gesture]) -> Spelling:
     """The power and cost of letters that make the true words likeliest as open spellings."""
-    settings, layout = decoder.model.settings, decoder.layout
-    frames = (settings.rate, settings.least_frames, settings.most_frames)
+    layout = decoder.layout
     best, found = -np.inf, Spelling()
     for power, cost in product((1.0, 1.5, 2.0), (0.0, 1.0, 2.0, 3.0, 4.0)):
         spelling = Spelling(power, cost)
-        weights, total = decoder.letters.weights(spelling), 0.0
+        restart = decoder.restart._replace(letters=decoder.letters.weights(spelling))
+        total = 0.0
         for gesture in gestures:
             keys = merged_keys(layout, gesture.word)
             packed = pack([gesture], layout)
-            log_mass, log_all = _spelling_engine.spelt(
-                packed.x, packed.y, packed.t, layout.plane, decoder.model.weights, weights,
-                *frames, *decoder.extra(packed)[:3], keys,
-            )  # fmt: skip
+            trace = Trace(packed.x, packed.y, packed.t)
+            log_mass, log_all = spelt(trace, restart, decoder.extra(packed), keys)
             if np.isfinite(log_mass):
                 own = decoder.letters.log_weight(decoder.trie, gesture.word, spelling)
                 total += max(log_mass + own - log_all, -50.0)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...._numba import larger, part, smaller
-from ..restart._frames import column_mean
+from ..restart import column_mean
 
 FEATURES = (
     "log_mass",
@@ -105,11 +105,12 @@ def elastic(points, plane, keys):
 
 
 @part(error_model="numpy")
-def word_features(
-    x, y, t, plane, trace, trace_shape, length, keys, doubled, log_mass, log_frequency, doubles,
-    out,
-):  # fmt: skip
-    """The features of one word for one trace (y in key widths)."""
+def word_features(trace, plane, drawn, shape_drawn, length, keys, doubled, out):
+    """The features of one word for one trace (y in key widths), after the first three.
+
+    `drawn` and `shape_drawn` are the trace's points at equal distances, and its shape alone.
+    """
+    x, y, t = trace.x, trace.y, trace.t
     count = len(keys)
     path = np.empty((count, 2))
     expected = 0.0
@@ -125,15 +126,15 @@ def word_features(
     normalise(ideal, ideal_shape)
     mean, square, greatest, shape = 0.0, 0.0, 0.0, 0.0
     for k in range(_POINTS):
-        gap = math.hypot(trace[k, 0] - ideal[k, 0], trace[k, 1] - ideal[k, 1])
+        gap = math.hypot(drawn[k, 0] - ideal[k, 0], drawn[k, 1] - ideal[k, 1])
         mean += gap / _POINTS
         square += gap * gap / _POINTS
         greatest = larger(greatest, gap)
         shape += (
-            math.hypot(trace_shape[k, 0] - ideal_shape[k, 0], trace_shape[k, 1] - ideal_shape[k, 1])
+            math.hypot(shape_drawn[k, 0] - ideal_shape[k, 0], shape_drawn[k, 1] - ideal_shape[k, 1])
             / _POINTS
         )
-    near, farthest = elastic(trace, plane, keys)
+    near, farthest = elastic(drawn, plane, keys)
     ratio = math.log((length + 1.0) / (ideal_length + 1.0))
     duration = larger(t[-1] - t[0], 20.0)
     slowness = math.log(duration / larger(expected, 100.0))
@@ -144,16 +145,13 @@ def word_features(
             if math.hypot(x[k] - plane[doubled, 0], y[k] - plane[doubled, 1]) < _TOUCH:
                 spent += t[k] - t[k - 1]
         dwell = math.log((spent + 20.0) / (duration / count + 20.0))
-    out[0] = log_mass
-    out[1] = log_frequency
-    out[2] = doubles
-    out[3] = count + doubles
+    out[3] = count + out[2]
     out[4] = mean
     out[5] = square
     out[6] = greatest
     out[7] = shape
-    out[8] = (trace[0, 0] - ideal[0, 0]) ** 2 + (trace[0, 1] - ideal[0, 1]) ** 2
-    out[9] = (trace[-1, 0] - ideal[-1, 0]) ** 2 + (trace[-1, 1] - ideal[-1, 1]) ** 2
+    out[8] = (drawn[0, 0] - ideal[0, 0]) ** 2 + (drawn[0, 1] - ideal[0, 1]) ** 2
+    out[9] = (drawn[-1, 0] - ideal[-1, 0]) ** 2 + (drawn[-1, 1] - ideal[-1, 1]) ** 2
     out[10] = ratio
     out[11] = ratio * ratio
     out[12] = near
@@ -164,22 +162,17 @@ def word_features(
 
 
 @part(error_model="numpy")
-def trace_features(
-    x, y, t, plane, ids, masses, found, word_keys, word_starts, doubled, log_frequency, doubles,
-    features,
-):  # fmt: skip
-    """The features of the `found` first candidates of a trace."""
-    points = np.empty((len(x), 2))
-    for k in range(len(x)):
-        points[k, 0], points[k, 1] = x[k], y[k]
-    trace = np.empty((_POINTS, 2))
-    length = resample(points, trace)
-    trace_shape = np.empty((_POINTS, 2))
-    normalise(trace, trace_shape)
-    for k in range(found):
-        word = ids[k]
-        keys = word_keys[word_starts[word] : word_starts[word + 1]]
-        word_features(
-            x, y, t, plane, trace, trace_shape, length, keys, doubled[word], masses[k],
-            log_frequency[word], doubles[word], features[k],
-        )  # fmt: skip
+def trace_features(trace, plane, ids, masses, words, tree, features):
+    """The features of a trace's first candidates, as many as there are `masses`."""
+    points = np.empty((len(trace.x), 2))
+    for k in range(len(trace.x)):
+        points[k, 0], points[k, 1] = trace.x[k], trace.y[k]
+    drawn = np.empty((_POINTS, 2))
+    length = resample(points, drawn)
+    shape_drawn = np.empty((_POINTS, 2))
+    normalise(drawn, shape_drawn)
+    for k in range(len(masses)):
+        word, row = ids[k], features[k]
+        row[0], row[1], row[2] = masses[k], tree.log_frequency[word], tree.doubles[word]
+        keys = words.keys[words.starts[word] : words.starts[word + 1]]
+        word_features(trace, plane, drawn, shape_drawn, length, keys, words.doubled[word], row)

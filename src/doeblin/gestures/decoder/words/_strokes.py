@@ -7,11 +7,12 @@ across the straight line between the two keys, so that the network knows keys by
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ...._numba import NOUGHT, larger, part, smaller
-from ..restart._frames import FINE, column_mean, sample_trace
+from ...._numba import NOUGHT, kept, larger, part, smaller
+from ..restart import FINE, Floats, Ints, column_mean, num_frames, sample_trace, trace_of
 
 # Points of a stroke, at equal times.
 POINTS = 6
@@ -22,14 +23,32 @@ _TOUCH = 0.7
 _TURN = 3
 
 
+class Words(NamedTuple):
+    """Merged keys of all words of a lexicon, where each begins, and its first doubled key or -1."""
+
+    keys: Ints
+    starts: Ints
+    doubled: Ints
+
+
+class Samples(NamedTuple):
+    """A trace at equal times: where it was, and how far along its path; `step` is in seconds."""
+
+    x: Floats
+    y: Floats
+    path: Floats
+    step: float
+
+
 @part(error_model="numpy")
 def _bounded(value, bound):
     return smaller(larger(value, -bound), bound)
 
 
 @part(error_model="numpy")
-def hit_samples(keys, hits, plane, fx, fy, out):
+def hit_samples(keys, hits, plane, samples, out):
     """The sample nearest to each letter's key within the frame of its hit, in order of time."""
+    fx, fy = samples.x, samples.y
     last = 0
     for j in range(len(keys)):
         centre = FINE * hits[j]
@@ -43,8 +62,9 @@ def hit_samples(keys, hits, plane, fx, fy, out):
 
 
 @part(error_model="numpy")
-def stroke(fx, fy, path, begin, end, x, y, ux, uy, step, length, arriving, out, column):
+def stroke(samples, begin, end, x, y, ux, uy, length, arriving, out, column):
     """Writes a stroke between two samples, relative to the key at (x, y) and the direction u."""
+    fx, fy, path, step = samples.x, samples.y, samples.path, samples.step
     for m in range(POINTS):
         share = m / POINTS if arriving else (m + 1) / POINTS
         at = begin + share * (end - begin)
@@ -68,14 +88,15 @@ def stroke(fx, fy, path, begin, end, x, y, ux, uy, step, length, arriving, out, 
 
 
 @part(error_model="numpy")
-def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
-    """One row of `out` for each letter of a word."""
+def word_strokes(samples, plane, keys, hits, doubled, hit_at, out):
+    """One row of `out` for each letter of a word; `hit_at` is room for its samples."""
+    fx, fy, path, step = samples.x, samples.y, samples.path, samples.step
     count, fine = len(keys), len(fx)
-    hit_samples(keys, hits, plane, fx, fy, samples)
+    hit_samples(keys, hits, plane, samples, hit_at)
     mean = larger(path[-1] / (step * (fine - 1)), 1e-6)
     middle_x, middle_y = column_mean(plane, 0), column_mean(plane, 1)
     for j in range(count):
-        x, y, at = plane[keys[j], 0], plane[keys[j], 1], samples[j]
+        x, y, at = plane[keys[j], 0], plane[keys[j], 1], hit_at[j]
         column = NOUGHT
         for side in range(2):
             other = j - 1 if side == 0 else j + 1
@@ -86,12 +107,10 @@ def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
                 ux, uy = ux / length, uy / length
             begin, end = at, at
             if side == 0:
-                begin = samples[j - 1] if j > 0 else NOUGHT
+                begin = hit_at[j - 1] if j > 0 else NOUGHT
             else:
-                end = samples[j + 1] if j < count - 1 else fine - 1
-            column = stroke(
-                fx, fy, path, begin, end, x, y, ux, uy, step, length, side == 0, out[j], column
-            )
+                end = hit_at[j + 1] if j < count - 1 else fine - 1
+            column = stroke(samples, begin, end, x, y, ux, uy, length, side == 0, out[j], column)
         before, after = larger(at - _TURN, 0), smaller(at + _TURN, fine - 1)
         ax, ay = fx[at] - fx[before], fy[at] - fy[before]
         bx, by = fx[after] - fx[at], fy[after] - fy[at]
@@ -124,27 +143,45 @@ def word_strokes(fx, fy, path, step, plane, keys, hits, doubled, samples, out):
 
 
 @part(error_model="numpy")
-def trace_strokes(
-    x, y, t, plane, count, ids, hits, word_keys, word_starts, doubled, samples, rows, owners,
-    first, at,
-):  # fmt: skip
-    """The rows of a trace's candidates, from row `at` on; returns the row after the last.
-
-    `owners` gets the number of the candidate that a row is of, counted from `first`.
-    """
+def samples_of(trace, count):
+    """The samples of a trace of so many frames."""
     fine = (count - 1) * FINE + 1
-    fx, fy, path = np.empty(fine), np.empty(fine), np.empty(fine)
-    sample_trace(x, y, t, fx, fy, path)
-    step = larger((t[-1] - t[0]) / 1000.0, 1e-3) / (fine - 1)
-    for k in range(len(ids)):
-        if ids[k] < 0:
-            break
-        keys = word_keys[word_starts[ids[k]] : word_starts[ids[k] + 1]]
-        end = at + len(keys)
-        word_strokes(
-            fx, fy, path, step, plane, keys, hits[k], doubled[ids[k]], samples, rows[at:end]
-        )
-        for row in range(at, end):
-            owners[row] = first + k
-        at = end
-    return at
+    step = larger((trace.t[-1] - trace.t[0]) / 1000.0, 1e-3) / (fine - 1)
+    samples = Samples(np.empty(fine), np.empty(fine), np.empty(fine), step)
+    sample_trace(trace, samples.x, samples.y, samples.path)
+    return samples
+
+
+@kept(about=10, nogil=True, error_model="numpy")
+def stroke_rows(packed, restart, words, ids, hits):
+    """One row for each letter of each candidate, and the candidate that it is of.
+
+    Candidates are numbered on through the gestures, as if there were no gaps in `ids`' rows.
+    """
+    size = 0
+    for e in range(len(ids)):
+        for k in range(ids.shape[1]):
+            word = ids[e, k]
+            if word >= 0:
+                size += words.starts[word + 1] - words.starts[word]
+    rows = np.empty((size, NUM_STROKE_INPUTS), np.float32)
+    owners = np.empty(size, np.int64)
+    hit_at = np.empty(hits.shape[2], np.int64)
+    at = NOUGHT
+    for e in range(len(ids)):
+        trace = trace_of(packed, e)
+        samples = samples_of(trace, num_frames(trace.t, restart))
+        for k in range(ids.shape[1]):
+            word = ids[e, k]
+            if word < 0:
+                break
+            keys = words.keys[words.starts[word] : words.starts[word + 1]]
+            end = at + len(keys)
+            word_strokes(
+                samples, restart.plane, keys, hits[e, k], words.doubled[word], hit_at,
+                rows[at:end],
+            )  # fmt: skip
+            for row in range(at, end):
+                owners[row] = e * ids.shape[1] + k
+            at = end
+    return rows, owners
