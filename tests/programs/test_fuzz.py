@@ -20,7 +20,7 @@ compiled = pytest.mark.skipif("gcc" not in compilers(), reason="the truth comes 
 def test_verdicts_agree_with_compilers():
     total = Tally()
     for first in range(0, 200, 50):
-        total.add(judge(range(first, first + 50), timeout=0.5, levels=["-O2"], repeat=False))
+        total.add(judge(range(first, first + 50), timeout=0.5, levels=["-O2"]))
     assert not total.wrong
     assert total.outcomes["SAFE"] >= 8 and total.outcomes["UNSAFE"] >= 8
     assert total.outcomes["compilers differ"] == 0

@@ -33,15 +33,23 @@ def measured(seeds: range, folder: Path) -> dict[int, dict[int, tuple[int, int]]
 
 
 def rewritings(
-    seed: int, ranges: dict[int, tuple[int, int]], names=tuple(STYLES), referee: bool = False
+    seed: int,
+    ranges: dict[int, tuple[int, int]],
+    folder: Path,
+    names=tuple(STYLES),
+    referee: bool = False,
 ) -> dict[str, str]:
-    """The program and its rewritings, by the style's name; file-scope names are all different."""
-    plain = render(Generator(seed).program(), PLAIN, ranges, referee=referee)
-    texts = {"plain": plain}
-    for k, name in enumerate(names, start=1):
-        if applies(STYLES[name], plain):
+    """The program and its rewritings, by the style's name; file-scope names are all different.
+
+    Their own headers are written into the folder."""
+    texts: dict[str, str] = {}
+    for k, name in enumerate(("plain", *names)):
+        style = STYLES.get(name, PLAIN)
+        if not texts or applies(style, texts["plain"]):
             made = Generator(seed, seed + k * APART).program()
-            texts[name] = render(made, STYLES[name], ranges, referee=referee)
+            texts[name] = render(made, style, ranges, referee=referee)
+            for file, text in made.files.items():
+                (folder / file).write_text(text)
     return texts
 
 
@@ -50,7 +58,7 @@ def same_truth(seeds: range, folder: Path) -> list[str]:
     texts = [
         (seed, name, text)
         for seed, ranges in measured(seeds, folder / "probe").items()
-        for name, text in rewritings(seed, ranges, referee=True).items()
+        for name, text in rewritings(seed, ranges, folder, referee=True).items()
     ]
     truths = Bench([text for *_, text in texts], folder, names=["gcc"], levels=[]).truths()
     plain: dict[int, str] = {}
@@ -74,16 +82,16 @@ def _alike(before: str, after: str) -> bool:
 def opposite(seeds: range, *, timeout: float, names=tuple(STYLES)) -> tuple[list[str], int]:
     """Verdicts turned into their opposite by a rewriting, and how many pairs were both decided."""
     wrong, pairs = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        known = measured(seeds, Path(folder))
-    for seed, ranges in known.items():
-        said = {}
-        for name, text in rewritings(seed, ranges, names).items():
-            program = parse_program(text, file=f"{name}{seed}.c")
-            said[name] = verify(program, timeout=timeout, seed=seed).outcome.value
-            pair = {said["plain"], said[name]}
-            if name != "plain" and "UNKNOWN" not in pair:
-                pairs += 1
-                if len(pair) == 2:
-                    wrong.append(f"seed {seed}, {name}: {said['plain']} became {said[name]}")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for seed, ranges in measured(seeds, folder / "probe").items():
+            said = {}
+            for name, text in rewritings(seed, ranges, folder, names).items():
+                program = parse_program(text, file=f"{name}{seed}.c", folder=folder)
+                said[name] = verify(program, timeout=timeout, seed=seed).outcome.value
+                pair = {said["plain"], said[name]}
+                if name != "plain" and "UNKNOWN" not in pair:
+                    pairs += 1
+                    if len(pair) == 2:
+                        wrong.append(f"seed {seed}, {name}: {said['plain']} became {said[name]}")
     return wrong, pairs
