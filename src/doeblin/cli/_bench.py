@@ -33,6 +33,12 @@ def bench() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Expected verdicts: suite, file, safe/unsafe, with tabs.  [default: found near the suite]",
 )
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="NAME",
+    help="Switch off a source of lemmas; may be given several times.",
+)
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer (twice) and cvc5.")
 @_console.json_option
 def verify(
@@ -41,6 +47,7 @@ def verify(
     seed: int,
     method: str,
     expected: Path | None,
+    without: tuple[str, ...],
     peers: bool,
     as_json: bool,
 ) -> int:
@@ -53,7 +60,9 @@ def verify(
     Examples:
       doeblin bench verify suites/code2inv
       doeblin bench verify suites/hola --timeout 5 --no-peers --json
+      doeblin bench verify suites/hola --no-peers --without facets --without modes
     """
+    from ..programs import without_sources
     from ..programs._batch import Batch, find_files
     from ..programs._peers import PEERS, ask_peer
 
@@ -62,11 +71,15 @@ def verify(
     paths = find_files([str(suite)])
     wanted = _expected(suite, expected)
     settings = {"timeout": timeout, "seed": seed, "method": method, "hints": ()}
+    settings["tunables"] = without_sources(without)
     tools: dict[str, dict[str, tuple[str, float]]] = {f"doeblin ({method})": {}}
     ours = tools[f"doeblin ({method})"]
+    sources: dict[str, list[str]] = {}
     with Batch(paths, settings) as batch, progress(len(paths)) as step:
         for _, result in batch.results():
-            ours[Path(result["file"]).name] = (result["verdict"].lower(), result["seconds"])
+            name = Path(result["file"]).name
+            ours[name] = (result["verdict"].lower(), result["seconds"])
+            sources[name] = result.get("sources", [])
             step()
     if peers:
         with progress(len(paths) * len(PEERS)) as step:
@@ -82,7 +95,8 @@ def verify(
             name: {file: {"verdict": v, "seconds": s} for file, (v, s) in answers.items()}
             for name, answers in tools.items()
         }
-        _console.print_json({"suite": str(suite), "table": rows, "files": details})
+        found = {"suite": str(suite), "without": list(without), "table": rows, "files": details}
+        _console.print_json(found | {"sources": sources})
     else:
         _table(suite, len(paths), rows)
         for file, (verdict, _) in sorted(ours.items()):

@@ -39,8 +39,8 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
 
     from ..programs import read_program
     from ..programs._batch import prepare_process
-    from ..programs._integers import assumptions
     from ..programs.output import check_certificate
+    from ..programs.strategies._integers import assumptions
 
     text = read_text(certificate)
     prepare_process()

@@ -3,11 +3,11 @@
 from .._errors import needs
 
 with needs("verify"):
-    from ._methods import METHODS
     from ._program import Program, parse_program, read_program
+    from ._tunables import Tunables
     from ._verdict import Invariant, Outcome, Verdict
-    from ._verify import verify
-    from .learner import Asked, Note
+    from ._verify import verify, without_sources
+    from .learner import METHODS, Asked, Note
 
 __all__ = [
     "METHODS",
@@ -16,8 +16,10 @@ __all__ = [
     "Note",
     "Outcome",
     "Program",
+    "Tunables",
     "Verdict",
     "parse_program",
     "read_program",
     "verify",
+    "without_sources",
 ]

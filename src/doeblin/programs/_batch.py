@@ -83,7 +83,7 @@ class _Worker:
 def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
     end_with_parent()
     prepare_process()
-    from ._methods import search_method
+    from .learner import search_method
     from .learner._search import compiled
 
     if options["method"] != "spacer":

@@ -56,8 +56,7 @@ def ask_peer(peer: str, path: Path, seconds: float) -> Answer:
 
 def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
     from ._program import read_program
-    from ._spacer import spacer
-    from .proof import Clock, OutOfTime
+    from .proof import Budget, OutOfTime, spacer
 
     end_with_parent()
     with open(os.devnull, "wb") as nowhere:  # a solver that crashes prints, below Python's streams
@@ -75,9 +74,9 @@ def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
     if system is not None and peer == "cvc5":
         result = _cvc5(system, seconds)
     elif system is not None:
-        with Clock(seconds) as clock:
+        with Budget(seconds) as budget:
             try:
-                answer = spacer(system, clock, global_guidance=peer == "spacer-global")
+                answer = spacer(system, budget, global_guidance=peer == "spacer-global")
                 if not isinstance(answer, str):
                     result = "unsafe" if answer is None else "safe"
                 elif "quantifiers" in answer:

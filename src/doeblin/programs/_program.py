@@ -41,28 +41,28 @@ class Program:
     folder: Path | None = None
     data: bytes | None = field(default=None, repr=False)
     _readings: dict[str, Program] = field(default_factory=dict, repr=False, compare=False)
+    _made: list[System] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
         """sha256 of the file as it is, or of the text where there is none."""
         return hashlib.sha256(self.data or self.text.encode("utf-8", "replace")).hexdigest()
 
-    @cached_property
+    @property
     def system(self) -> System:
-        return self.make_system(lambda: None)
+        """The clauses."""
+        return self.prepare(lambda: None)
 
-    def make_system(self, tick: Callable[[], None]) -> System:
-        """The clauses, made anew; `tick` is called often and may raise to stop the work."""
+    def prepare(self, tick: Callable[[], None]) -> System:
+        """The clauses, made when first needed; `tick` is called often and may raise to stop the
+        work."""
         if self.given is not None:
             return self.given
         if self.graph is None:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
-        return system_of(self.graph, self.file, tick)
-
-    def prepare(self, tick: Callable[[], None]) -> None:
-        """Make what `system` gives, unless it is there already."""
-        if "system" not in self.__dict__:
-            self.__dict__["system"] = self.make_system(tick)
+        if not self._made:
+            self._made.append(system_of(self.graph, self.file, tick))
+        return self._made[0]
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

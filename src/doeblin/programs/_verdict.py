@@ -49,6 +49,8 @@ class Verdict:
     SAFE holds under the `assumptions`. `remark` is something else that was found out. `proved` is
     the reading of the program that the invariants are about: with signed overflow as a failure,
     where that was excluded, too. `remarks` say how much there was to check, and what was missing.
+    `sources` are those of the lemmas that a proof needs. UNKNOWN is `doubtful` where a failure was
+    found that may be none of the compiled program's.
     """
 
     outcome: Outcome
@@ -69,6 +71,8 @@ class Verdict:
     steps: int = 0
     search_seconds: float = 0.0
     queries: int = 0
+    sources: tuple[str, ...] = ()
+    doubtful: bool = False
     inputs: tuple[tuple[str, int], ...] = field(default=())
     law: tuple[tuple[tuple[tuple[str, int], ...], int], ...] = ()
     """Where there are more inputs than can be listed: groups of them, and how often each comes."""
@@ -105,6 +109,7 @@ class Verdict:
             ],
             "method": self.method,
             "found_by": self.found_by,
+            "sources": list(self.sources),
             "seed": self.seed,
             "ints": self.ints,
             "assumptions": list(self.assumptions),

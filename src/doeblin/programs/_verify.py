@@ -8,13 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._errors import InputError
-from ._attempt import Attempt
-from ._integers import InC
-from ._methods import METHODS
 from ._program import Ints, Program, read_program
+from ._tunables import LemmaTunables, Tunables
 from ._verdict import Outcome, Verdict
-from .learner import Listener
-from .proof import Clock
+from .learner import METHODS, Listener
+from .lemmas import SOURCES
+from .proof import Budget
+from .strategies import Request, decide
+
+
+def without_sources(names: Sequence[str]) -> Tunables:
+    """The tunables with some sources of lemmas switched off, to see what each of them is worth."""
+    for name in names:
+        if name not in SOURCES:
+            raise InputError(f"unknown source of lemmas {name!r}: use one of {', '.join(SOURCES)}")
+    return Tunables(lemmas=LemmaTunables(without=frozenset(names)))
 
 
 def verify(
@@ -29,6 +37,7 @@ def verify(
     cancel: threading.Event | None = None,
     spent: float = 0.0,
     allow_empty: bool = False,
+    tunables: Tunables | None = None,
 ) -> Verdict:
     """Prove or refute a program within `timeout` seconds.
 
@@ -37,7 +46,7 @@ def verify(
     the verdict is then UNKNOWN within a tenth of a second. `on_event` hears of lemmas (`Note`) and
     of every candidate that the solver was asked about (`Asked`). `spent` seconds of the limit are
     used already, e.g. by reading the file. A program in which there is nothing to prove is UNKNOWN,
-    unless `allow_empty`. May be called from several threads.
+    unless `allow_empty`. `tunables` are for experiments. May be called from several threads.
 
     >>> from doeblin.programs import parse_program, verify
     >>> program = parse_program("int main() { int x = 0; while (x < 9) x++; assert(x == 9); }")
@@ -61,9 +70,10 @@ def verify(
             ints=program.ints,
             remarks=remarks,
         )
-    with Clock(timeout, cancel, spent=spent) as clock:
-        make = InC if program.ints == "c" and not program.unsupported else Attempt
-        verdict = make(program, clock, method, seed, on_event or (lambda news: None)).run(hints)
+    with Budget(timeout, cancel, spent=spent) as budget:
+        notify = on_event or (lambda news: None)
+        request = Request(method, seed, tuple(hints), notify, tunables or Tunables())
+        verdict = decide(program, budget, request)
     if remarks is not None and verdict.outcome is Outcome.SAFE:
         assumed = (*verdict.assumptions, *remarks.assumed())
         verdict = dataclasses.replace(verdict, assumptions=assumed)

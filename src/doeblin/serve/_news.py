@@ -6,8 +6,8 @@ import time
 
 from ..programs import Asked, Note
 from ..programs.flow import Cut
-from ..programs.output import c_text
 from ..programs.proof import Dnf, all_term
+from ..programs.terms import c_text
 from ._worker import Emit, Message
 
 # More often than this, nobody can see it.

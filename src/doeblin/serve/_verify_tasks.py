@@ -7,9 +7,9 @@ import time
 
 from ..programs import Outcome, Verdict, output, parse_program, verify
 from ..programs._batch import prepare_process
-from ..programs._methods import search_method
 from ..programs._program import Program
 from ..programs._verdict import INTS
+from ..programs.learner._methods import search_method
 from ..programs.learner._search import compiled
 from ._news import Teller
 from ._worker import Emit, Handler, Message, Say

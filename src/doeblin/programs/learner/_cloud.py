@@ -6,78 +6,60 @@ the run that visits it, so candidates for lemmas are held against hundreds.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
-
 import numpy as np
 
-from ..flow import Graph, Havoc, Interpreter, Run, System
-from ..proof import Clock
+from .._tunables import ExampleTunables
+from ..flow import Graph, Run
+from ..proof import Budget, Path
 from ._data import LIMIT
-from ._seed import BLOCK, FAST_BLOCK, FailedRun, chooser, visited
-from ._starts import Starts
+from ._runs import BLOCK, FAST_BLOCK, Runs
 
-_EACH = 12  # states of a run at a cut point
-_MOST = 800
 _BLOCKS = (100, 400, 2500)
-_LARGE = 300  # a constant that short runs do not reach
-_FAR = 5_000_000
 _RUN = 200  # units of work for a run, however short
 
 
 class Cloud:
     """The states at each cut point that runs on random inputs have visited."""
 
-    def __init__(
-        self,
-        interpreter: Interpreter,
-        system: System,
-        rng: random.Random,
-        constants: list[int],
-        starts: Starts,
-    ):
-        self._interpreter = interpreter
-        self._system = system
-        self._rng = rng
-        self._constants = constants
-        self._starts = starts
-        self._blocks = [cut.block for cut in system.cuts]
-        self._seen: list[set[tuple[int, ...]]] = [set() for _ in system.cuts]
-        self.points: list[list[tuple[int, ...]]] = [[] for _ in system.cuts]
+    def __init__(self, runs: Runs, limits: ExampleTunables):
+        self._runs = runs
+        self._limits = limits
+        self._seen: list[set[tuple[int, ...]]] = [set() for _ in runs.blocks]
+        self.points: list[list[tuple[int, ...]]] = [[] for _ in runs.blocks]
 
-    def grow(self, clock: Clock, units: float) -> None:
-        """Run for so much work; FailedRun is raised when a run violates the property."""
-        until = clock.work + units
-        rng = self._rng
-        while clock.work < until and min(map(len, self._seen), default=_MOST) < _MOST:
-            clock.tick()
-            blocks = rng.choice(_BLOCKS)
-            run = self._interpreter.run(
-                self._inputs(0.1),
-                watch=self._blocks,
+    def grow(self, budget: Budget, units: float) -> Path | None:
+        """Run for so much work; a run that violates the property, if there is one."""
+        until, most = budget.work + units, self._limits.seen
+        while budget.work < until and min(map(len, self._seen), default=most) < most:
+            budget.tick()
+            blocks = self._runs.rng.choice(_BLOCKS)
+            run = self._runs.interpreter.run(
+                self._runs.inputs_from_start(0.1),
+                watch=self._runs.blocks,
                 limit=blocks,
                 visit_limit=blocks,
             )
-            clock.spend(_RUN + BLOCK * run.blocks)
+            budget.spend(_RUN + BLOCK * run.blocks)
             if run.outcome == "failed":
-                raise FailedRun(tuple(value for _, value in run.inputs))
-            self._add(run, _EACH)
+                return Path.of_run([value for _, value in run.inputs])
+            self._add(run, self._limits.seen_of_a_run)
+        return None
 
-    def reach_far(self, graph: Graph, clock: Clock, units: float) -> None:
+    def reach_far(self, graph: Graph, budget: Budget, units: float) -> None:
         """States after thousands and millions of turns, where large constants matter."""
-        if max(map(abs, self._constants), default=0) < _LARGE:
+        if max(map(abs, self._runs.constants), default=0) < self._limits.large:
             return
         from ..flow._fast import CHOICES, Fast
 
         fast = Fast(graph)
-        until = clock.work + units
-        rng = self._rng
-        while clock.work < until:
-            choose = self._inputs(0.5)
+        until = budget.work + units
+        rng = self._runs.rng
+        while budget.work < until:
+            choose = self._runs.inputs_from_start(0.5)
             state: dict[str, int] = {}
             block, step = 0, 100
-            while clock.work < until:
-                clock.tick()
+            while budget.work < until:
+                budget.tick()
                 run = fast.run(
                     lambda havoc, arrivals, choose=choose: choose(havoc),
                     limit=rng.randint(1, step),
@@ -86,28 +68,28 @@ class Cloud:
                     initial=state,
                     block=block,
                 )
-                clock.spend(_RUN + FAST_BLOCK * run.blocks)
+                budget.spend(_RUN + FAST_BLOCK * run.blocks)
                 if run.outcome != "cut":
                     break
-                state, block, step = run.state, run.block, min(2 * step, _FAR)
-                near = self._interpreter.run(
-                    choose, watch=self._blocks, limit=200, initial=state, block=block, visit_limit=4
+                state, block, step = run.state, run.block, min(2 * step, self._limits.far)
+                near = self._runs.interpreter.run(
+                    choose,
+                    watch=self._runs.blocks,
+                    limit=200,
+                    initial=state,
+                    block=block,
+                    visit_limit=4,
                 )
-                clock.spend(_RUN + BLOCK * near.blocks)
+                budget.spend(_RUN + BLOCK * near.blocks)
                 self._add(near, 4)
-
-    def _inputs(self, anywhere: float) -> Callable[[Havoc], int]:
-        first = self._starts.draw(self._rng, anywhere=anywhere)
-        compared = self._starts.compared
-        return chooser(self._rng, self._constants, first=first, compared=compared)
 
     def _add(self, run: Run, most: int) -> None:
         found: list[set[tuple[int, ...]]] = [set() for _ in self._seen]
-        for cut, point in visited(self._interpreter, self._system, run):
+        for cut, point in self._runs.visited(run):
             if point not in self._seen[cut] and max(map(abs, point), default=0) < LIMIT:
                 found[cut].add(point)
         for cut, new in enumerate(found):
-            room = 2 * _MOST - len(self.points[cut])
-            kept = self._rng.sample(sorted(new), min(len(new), most, room))
+            room = 2 * self._limits.seen - len(self.points[cut])
+            kept = self._runs.rng.sample(sorted(new), min(len(new), most, room))
             self._seen[cut].update(kept)
             self.points[cut] += kept

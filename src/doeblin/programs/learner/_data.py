@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..flow import System
 from ..proof import Model, Path
 
 Point = tuple[int, tuple[int, ...]]  # cut, values
@@ -20,17 +22,15 @@ class Origin:
     model: Model | None = None
 
 
-class Conflict(Exception):
-    """A reachable state fails: the program is unsafe along this path."""
-
-    def __init__(self, path: Path):
-        super().__init__("a reachable state leads to a failure")
-        self.path = path
-
-
 @dataclass
 class Data:
-    """Points by number; labels spread along the recorded steps."""
+    """Points by number; labels spread along the recorded steps.
+
+    Once a reachable state is known to fail, the way there is the `failure`, and nothing else
+    matters any more.
+    """
+
+    failure: Path | None = None
 
     points: list[Point] = field(default_factory=list)
     numbers: dict[Point, int] = field(default_factory=dict)
@@ -65,7 +65,8 @@ class Data:
             return False
         if before is None:
             if after is None:
-                raise Conflict(Path(((model.clause, model.values),)))
+                self.failure = self.failure or Path(((model.clause, model.values),))
+                return True
             self._spread_good(after, Origin(None, model=model))
         elif after is None:
             self._spread_bad(before, model, None)
@@ -79,6 +80,17 @@ class Data:
                 self._spread_bad(before, model, after)
         return True
 
+    def add_models(self, system: System, models: Iterable[Model]) -> None:
+        """Record models of clauses, as long as there is no failure."""
+        for model in models:
+            if self.failure is None:
+                clause = system.clauses[model.clause]
+                self.add(model, clause.source, clause.target)
+
+    def good_at(self, cut: int) -> list[tuple[int, ...]]:
+        """The reachable states of a cut point."""
+        return [self.points[i][1] for i in self.good if self.points[i][0] == cut]
+
     def _spread_good(self, point: int, origin: Origin) -> None:
         stack = [(point, origin)]
         while stack:
@@ -87,7 +99,8 @@ class Data:
                 continue
             self.good[point] = origin
             if point in self.bad:
-                raise Conflict(self._path(point))
+                self.failure = self.failure or self._path(point)
+                return
             for after in self._after.get(point, ()):
                 model = self.pairs[point, after]
                 stack.append((after, Origin(None, before=point, model=model)))
@@ -100,7 +113,8 @@ class Data:
                 continue
             self.bad[point] = (model, following)
             if point in self.good:
-                raise Conflict(self._path(point))
+                self.failure = self.failure or self._path(point)
+                return
             for before in self._before.get(point, ()):
                 stack.append((before, self.pairs[before, point], point))
 

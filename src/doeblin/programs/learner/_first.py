@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import random
 
-from ..flow import Interpreter
-from ..proof import SECOND, Conditions, GaveUp, Model
+from .._tunables import SECOND, ExampleTunables
+from ..proof import Conditions, GaveUp, Model
 from ._data import Data
-from ._lemmas import good_points
-from ._seed import BLOCK, add_models, run_program, successor, walk
+from ._runs import BLOCK, Runs
 from ._starts import Starts
-
-_RUNS = 0.12 * SECOND
 
 
 class FirstExamples:
@@ -22,53 +19,70 @@ class FirstExamples:
         conditions: Conditions,
         data: Data,
         rng: random.Random,
-        *,
+        runs: Runs | None,
         scale: int,
-        constants: list[int],
-        interpreter: Interpreter | None,
-        runs: int = 40,
+        limits: ExampleTunables,
     ):
         self._conditions = conditions
         self._system = conditions.system
-        self._clock = conditions.clock
+        self._budget = conditions.budget
         self._data = data
         self._rng = rng
+        self._runs = runs
         self._scale = scale
-        self._constants = constants
-        self._interpreter = interpreter
-        self._most = runs
+        self._limits = limits
         self.gave_up: str | None = None
 
-    def gather(self) -> Starts:
-        """Fill the data; returns how to start further runs."""
-        clauses = self._system.clauses
-        starts: list[Model] = []
-        failures: list[Model] = []
-        for index, clause in enumerate(clauses):
-            try:
-                if clause.source is None and clause.target is not None:
-                    starts += self._conditions.violations(
-                        index, [], [()], self._rng, count=6, scale=self._scale
-                    )
-                elif clause.source is not None and clause.target is None:
-                    failures += self._conditions.violations(
-                        index, [], [], self._rng, count=6, scale=self._scale
-                    )
-            except GaveUp as reason:
-                self.gave_up = str(reason)
-        add_models(self._data, self._system, starts)
-        if self._interpreter is not None:
-            self._runs(Starts(self._system, starts))
+    def gather(self, *, quick: bool = False) -> None:
+        """Fill the data, and say where runs can start; ends at the first failure."""
+        data, limits = self._data, self._limits
+        starts, failures = self._models()
+        data.add_models(self._system, starts)
+        if self._runs is not None:
+            self._runs.starts = Starts(self._system, starts)
+            self._run(self._runs, limits.quick_runs if quick else limits.runs)
         else:
             for start in starts:
-                if self._clock.work > SECOND:
+                if self._budget.work > SECOND:
                     break
-                walk(self._conditions, self._data, self._rng, start, steps=14, scale=self._scale)
+                self._walk(start)
         self._reach_all()
-        add_models(self._data, self._system, failures)
-        for failure in failures[:4]:
-            self._back(failure.clause, failure.source)
-        return Starts(self._system, starts)
+        data.add_models(self._system, failures)
+        for failure in failures[: limits.failures]:
+            self._back(failure)
+
+    def _models(self) -> tuple[list[Model], list[Model]]:
+        """Of the conditions at the start and at failures."""
+        starts: list[Model] = []
+        failures: list[Model] = []
+        for index, clause in enumerate(self._system.clauses):
+            if (clause.source is None) == (clause.target is None):
+                continue
+            conclusions = [()] if clause.source is None else []
+            try:
+                (starts if clause.source is None else failures).extend(
+                    self._conditions.violations(
+                        index,
+                        [],
+                        conclusions,
+                        self._rng,
+                        count=self._limits.models,
+                        scale=self._scale,
+                    )
+                )
+            except GaveUp as reason:
+                self.gave_up = str(reason)
+        return starts, failures
+
+    def _run(self, runs: Runs, most: int) -> None:
+        until = self._budget.work + self._limits.run_work
+        for number in range(most):
+            late = number >= self._limits.quick_runs and self._budget.work > until
+            if late or self._data.failure is not None:
+                return
+            self._budget.tick()
+            first = runs.starts.draw(self._rng) if number % 2 == 0 else None
+            self._budget.spend(BLOCK * runs.record(self._data, first, self._limits))
 
     def _reach_all(self) -> None:
         """Look for states of cut points that no run has reached, one step from those reached."""
@@ -78,43 +92,39 @@ class FirstExamples:
             for index, clause in enumerate(self._system.clauses):
                 if clause.source not in reached or clause.target in (None, *reached):
                     continue
-                known = good_points(self._data, clause.source)
+                known = self._data.good_at(clause.source)
                 for state in self._rng.sample(known, min(6, len(known))):
-                    model = successor(self._conditions, self._rng, index, state, self._scale)
+                    model = self._successor(index, state)
                     if model is not None:
-                        add_models(self._data, self._system, [model])
-            if len(self._data.good) == before:
+                        self._data.add_models(self._system, [model])
+            if len(self._data.good) == before or self._data.failure is not None:
                 return
 
-    def _runs(self, starts: Starts) -> None:
-        assert self._interpreter is not None
-        until = self._clock.work + _RUNS
-        for number in range(self._most):
-            if number >= 15 and self._clock.work > until:
-                break
-            self._clock.tick()
-            first = starts.draw(self._rng) if number % 2 == 0 else None
-            blocks = run_program(
-                self._interpreter,
-                self._system,
-                self._data,
-                self._rng,
-                self._constants,
-                first=first,
-                compared=starts.compared,
-            )
-            self._clock.spend(BLOCK * blocks)
+    def _walk(self, start: Model) -> None:
+        """Follow the clauses forwards from a state by asking the solver, where there is no code."""
+        clauses = self._system.clauses
+        cut, state = clauses[start.clause].target, start.target
+        for _ in range(self._limits.walk):
+            if self._data.failure is not None:
+                return
+            options = [i for i, c in enumerate(clauses) if c.source == cut and c.target is not None]
+            self._rng.shuffle(options)
+            for clause in options:
+                model = self._successor(clause, state)
+                if model is not None and (model.target != state or len(options) > 1):
+                    self._data.add_models(self._system, [model])
+                    cut, state = clauses[clause].target, model.target
+                    break
+            else:
+                return
 
-    def _back(self, clause: int, state: tuple[int, ...]) -> None:
+    def _back(self, failure: Model) -> None:
         """A few steps backwards from a failing state."""
-        cut = self._system.clauses[clause].source
-        for _ in range(3):
-            options = [
-                i
-                for i, c in enumerate(self._system.clauses)
-                if c.target == cut and c.source is not None
-            ]
-            if not options:
+        clauses = self._system.clauses
+        cut, state = clauses[failure.clause].source, failure.source
+        for _ in range(self._limits.back):
+            options = [i for i, c in enumerate(clauses) if c.target == cut and c.source is not None]
+            if not options or self._data.failure is not None:
                 return
             index = self._rng.choice(options)
             solver = self._conditions.to_state(index, state)
@@ -126,5 +136,19 @@ class FirstExamples:
                 return
             finally:
                 solver.pop()
-            add_models(self._data, self._system, [model])
-            cut, state = self._system.clauses[index].source, model.source
+            self._data.add_models(self._system, [model])
+            cut, state = clauses[index].source, model.source
+
+    def _successor(self, clause: int, state: tuple[int, ...]) -> Model | None:
+        """A model of the clause that starts in the given state, varied at random."""
+        solver = self._conditions.at_state(clause, state)
+        try:
+            if self._conditions.check(solver) != "sat":
+                return None
+            found = self._conditions.model(solver, clause)
+            varied = self._conditions.vary(solver, clause, self._rng, self._scale)
+            return varied or found
+        except GaveUp:
+            return None
+        finally:
+            solver.pop()

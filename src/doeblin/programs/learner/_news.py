@@ -18,6 +18,8 @@ class Progress:
     restarts: int = 0
     search_seconds: float = 0.0
     by: str = ""
+    sources: tuple[str, ...] = ()
+    gave_up: str | None = None
 
 
 @dataclass(frozen=True)

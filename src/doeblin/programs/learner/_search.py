@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...formulas import Chain, Method, Task, classes, pack, slots_for, truth_table
 from ..flow import Block, Graph
 from ..flow._fast import Fast
-from ..proof import SECOND, Atom, Clock, Dnf
+from ..proof import SECOND, Atom, Budget, Dnf
 from ._data import Data
 from ._space import TOP, Pool, Space
 
@@ -208,7 +208,7 @@ class Round:
         method: Method,
         template: tuple[int, int],
         units: float,
-        clock: Clock,
+        budget: Budget,
         start: NDArray[np.int64] | None,
     ) -> tuple[Candidate | None, Chain]:
         """Run a chain for so much work; a candidate if it fits all examples, and the chain."""
@@ -219,9 +219,9 @@ class Round:
         chain = Chain(self.task, method, shape, seed=self._rng.getrandbits(60), start=start)
         gibbs = any(stage.move == "gibbs" for stage in method.stages)
         step = self.task.move_seconds * SECOND if gibbs else _METROPOLIS
-        chain.run(max_steps=max(1, int(units / step)), should_stop=lambda: clock.over)
-        clock.tick()
-        clock.spend(_CHAIN + step * chain.steps)
+        chain.run(max_steps=max(1, int(units / step)), should_stop=lambda: budget.over)
+        budget.tick()
+        budget.spend(_CHAIN + step * chain.steps)
         if not chain.solved:
             return None, chain
         return Candidate(self._decode(chain.best)), chain

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..flow import Cut
 from ..proof import EQ, LE, NE, Atom, Dnf
-from ._facets import equations
+from ._geometry import equations
 from ._harvest import Suggestions, vector_of
 
 if TYPE_CHECKING:

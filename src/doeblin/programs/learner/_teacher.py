@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import random
 
+from .._tunables import Tunables
 from ..proof import Conditions, Dnf, GaveUp, Selection, dnf_size
 from ._data import Data
-from ._lemmas import thin
-from ._seed import add_models
-
-_MOST_ASSUMED = 100
+from ._known import thin
 
 
 class Teacher:
     """Asks all conditions of a candidate; learns from what fails."""
 
     def __init__(
-        self, conditions: Conditions, data: Data, rng: random.Random, *, scale: int, count: int = 6
+        self,
+        conditions: Conditions,
+        data: Data,
+        rng: random.Random,
+        scale: int,
+        tunables: Tunables,
     ):
         self.conditions = conditions
         self.data = data
@@ -24,7 +27,8 @@ class Teacher:
         self.gave_up: str | None = None
         self._rng = rng
         self._scale = scale
-        self._count = count
+        self._count = tunables.examples.models
+        self._assumed = tunables.lemmas.assumed
 
     def accepts(self, candidate: list[Dnf]) -> bool:
         """Do the candidate and the lemmas satisfy every clause? If not, examples are added."""
@@ -53,7 +57,9 @@ class Teacher:
                 continue
             if models:
                 holds = False
-                add_models(self.data, system, models)
+                self.data.add_models(system, models)
+                if self.data.failure is not None:
+                    return False
         return holds
 
     def add_lemmas(self, proved: list[list[Dnf]]) -> None:
@@ -62,7 +68,7 @@ class Teacher:
             self.lemmas[cut] = thin([*self.lemmas[cut], *formulas])
             known = set(self.lemmas[cut])
             simple = sorted((dnf for dnf in formulas if dnf in known), key=dnf_size)
-            self.conditions.assume(cut, simple[:_MOST_ASSUMED])
+            self.conditions.assume(cut, simple[: self._assumed])
 
     def sufficient(self) -> bool:
         """Do the lemmas alone exclude every failure?"""
@@ -88,7 +94,7 @@ class Teacher:
         Solver cores: what excludes the failures, what preserves that, and so on.
         """
         system = self.conditions.system
-        fresh = Conditions(system, self.conditions.clock)
+        fresh = Conditions(system, self.conditions.budget)
         selections = [
             Selection(
                 fresh,
@@ -123,7 +129,7 @@ class Teacher:
 
     def simplified(self, formulas: list[Dnf]) -> list[Dnf]:
         """The same proof with fewer disjuncts and atoms, where leaving them out keeps it one."""
-        fresh = Conditions(self.conditions.system, self.conditions.clock)
+        fresh = Conditions(self.conditions.system, self.conditions.budget)
         for cut in range(len(formulas)):
             for cube in formulas[cut] if len(formulas[cut]) > 1 else ():
                 rest = tuple(other for other in formulas[cut] if other is not cube)

@@ -1,7 +1,6 @@
 """Proofs and failures in the forms that other tools read."""
 
 from ._acsl import acsl as acsl
-from ._c_text import c_text as c_text
 from ._certificate import certificate as certificate
 from ._certificate import check_certificate as check_certificate
 from ._driver import driver as driver

@@ -11,7 +11,7 @@ from .._program import Program
 from .._verdict import Outcome, Verdict, stated
 from ..c import Unsupported
 from ..flow import Cut
-from ..proof import Clock, OutOfTime, obligations, recheck
+from ..proof import Budget, OutOfTime, obligations, recheck
 from ..smt import Reader, Script, commands
 from ..terms import Definitions, Term, smtlib, symbol, var, variables
 from ._names import commented
@@ -80,8 +80,8 @@ def _checked(program: Program, text: str, file: str, timeout: float) -> str | No
                 place=Place(file),
             )
         terms.append(_read(*found[cut.name], cut, file))
-    with Clock(timeout) as clock:
-        return recheck(system, terms, clock)
+    with Budget(timeout) as budget:
+        return recheck(system, terms, budget)
 
 
 def _invariants(text: str, file: str) -> dict[str, tuple[int, Any]]:

@@ -11,7 +11,7 @@ from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
 from .._verdict import Outcome, Verdict
-from ._c_text import c_text, number
+from ..terms import c_number, c_text
 from ._names import closing, following, graph_of, located
 
 SPECIFICATION = "CHECK( init(main()), LTL(G ! call(reach_error())) )"
@@ -79,7 +79,7 @@ def _violation(program: Program, verdict: Verdict) -> str:
                 segments.append(_segment("function_return", _location(end[0]), constraint))
         elif (place := following(program.text, havoc.place)) is not None:
             name = graph.variables[havoc.name].shown
-            pending.setdefault(place, []).append(f"{name} == {number(value)}")
+            pending.setdefault(place, []).append(f"{name} == {c_number(value)}")
     flush()
     fail = run.failure if run else None
     target = fail.at or fail.place if fail is not None else None

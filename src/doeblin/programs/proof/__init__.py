@@ -11,10 +11,10 @@ from ._atoms import all_term as all_term
 from ._atoms import dnf_holds as dnf_holds
 from ._atoms import dnf_size as dnf_size
 from ._atoms import dnf_term as dnf_term
-from ._bounded import Bounded as Bounded
-from ._clock import SECOND as SECOND
-from ._clock import Clock as Clock
-from ._clock import OutOfTime as OutOfTime
+from ._bounded import Unrolling as Unrolling
+from ._budget import SECOND as SECOND
+from ._budget import Budget as Budget
+from ._budget import OutOfTime as OutOfTime
 from ._conditions import Conditions as Conditions
 from ._conditions import GaveUp as GaveUp
 from ._conditions import Model as Model
@@ -28,3 +28,7 @@ from ._replay import fails_on as fails_on
 from ._replay import replay_clauses as replay_clauses
 from ._replay import replay_graph as replay_graph
 from ._selection import Selection as Selection
+from ._spacer import spacer as spacer
+from ._turns import Pause as Pause
+from ._turns import Turns as Turns
+from ._turns import finish as finish

@@ -29,7 +29,7 @@ from ..terms import (
     var,
 )
 from ..terms._term import node_value, rebuild
-from ._clock import SECOND, Clock
+from ._budget import SECOND, Budget
 
 _WAYS = 6
 
@@ -41,33 +41,33 @@ class Accelerated(NamedTuple):
     base: dict[int, int]
 
 
-def accelerate(system: System, clock: Clock, *, units: float = SECOND / 2) -> Accelerated:
+def accelerate(system: System, budget: Budget, *, units: float = SECOND / 2) -> Accelerated:
     """Add a clause for each way through a loop that can be taken many times at once."""
-    until = clock.work + units
-    context = clock.context()
+    until = budget.work + units
+    context = budget.context()
     clauses, base = list(system.clauses), {}
     for index, clause in enumerate(system.clauses):
         if clause.source is None or clause.source != clause.target:
             continue
-        for way in _ways(system, clause, context, clock):
+        for way in _ways(system, clause, context, budget):
             made = _repeated(system, clause, way, f"#turns{len(clauses)}")
             if made is not None:
                 base[len(clauses)] = index
                 clauses.append(made)
-            if clock.work > until:
+            if budget.work > until:
                 return Accelerated(System(system.cuts, tuple(clauses)), base)
     return Accelerated(System(system.cuts, tuple(clauses)), base)
 
 
-def _ways(system: System, clause: Clause, context: Any, clock: Clock) -> Iterator[_Way]:
+def _ways(system: System, clause: Clause, context: Any, budget: Budget) -> Iterator[_Way]:
     """Different ways through a clause."""
     assert clause.source is not None
     translate = Translator(context)
-    solver = clock.solver(context)
+    solver = budget.solver(context)
     solver.add(translate(clause.constraint), translate(system.cuts[clause.source].facts()))
     names = [*system.cuts[clause.source].variables, *clause.names()]
     for _ in range(_WAYS):
-        if clock.ask(solver, 0.3 * SECOND) != "sat":
+        if budget.ask(solver, 0.3 * SECOND) != "sat":
             return
         model = solver.model()
         values = {}

@@ -8,7 +8,7 @@ import z3
 
 from ..flow import System
 from ..terms import Translator, substitute, var
-from ._clock import SECOND, Clock
+from ._budget import SECOND, Budget
 from ._replay import Path
 
 _UNROLLING = 2000  # units of work to write down a clause once more
@@ -16,22 +16,22 @@ _SMALL = SECOND  # work to find a failure with small inputs, too
 _Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
 
 
-class Bounded:
+class Unrolling:
     """Deepens by one step at a time; each state has a location and the values of its cut.
 
     `base` says which clauses stand for many turns of another.
     """
 
-    def __init__(self, system: System, clock: Clock, base: dict[int, int] | None = None):
+    def __init__(self, system: System, budget: Budget, base: dict[int, int] | None = None):
         self.system = system
         self._base = base or {}
-        self.clock = clock
+        self.budget = budget
         self.depth = 0
         self.exhausted = False
-        context = clock.context()
+        context = budget.context()
         self._context = context
         self._translate = Translator(context)
-        self._solver = clock.solver(context)
+        self._solver = budget.solver(context)
         self._used: list[_Choices] = []
         self._inputs: list[Any] = []
         self._pending: tuple[_Choices, _Choices] | None = None
@@ -60,8 +60,8 @@ class Bounded:
         for index, clause in enumerate(self.system.clauses):
             if (clause.source is None) != (depth == 0):
                 continue
-            self.clock.tick()
-            self.clock.spend(_UNROLLING)
+            self.budget.tick()
+            self.budget.spend(_UNROLLING)
             selector = z3.Bool(f"use{index}@{depth}", self._context)
             rename = {name: var(f"{name}@{depth}") for name in clause.names()}
             self._inputs += [
@@ -104,7 +104,7 @@ class Bounded:
         solver.push()
         try:
             solver.add(z3.Or(*(s for _, s in failing), self._context))
-            answer = self.clock.ask(solver, units)
+            answer = self.budget.ask(solver, units)
             if answer == "unknown":
                 self.exhausted = True
             if answer != "sat":
@@ -112,7 +112,7 @@ class Bounded:
             path = self._path(solver.model())
             return self._smaller() or path
         except z3.Z3Exception:
-            self.clock.tick()
+            self.budget.tick()
             self.exhausted = True
             return None
         finally:
@@ -125,7 +125,7 @@ class Bounded:
             try:
                 for x in self._inputs:
                     self._solver.add(x <= bound, x >= -bound)
-                if self.clock.ask(self._solver, _SMALL) == "sat":
+                if self.budget.ask(self._solver, _SMALL) == "sat":
                     return self._path(self._solver.model())
             finally:
                 self._solver.pop()

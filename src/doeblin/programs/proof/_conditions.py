@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import z3
 from ..flow import Clause, System
 from ..terms import Translator, said, symbol
 from ._atoms import Atom, Dnf, dnf_text
-from ._clock import SECOND, Clock
+from ._budget import SECOND, Budget
 
 
 class Model(NamedTuple):
@@ -30,20 +31,19 @@ class GaveUp(Exception):
 class Conditions:
     """Asks whether invariants satisfy the clauses, and for models where they do not."""
 
-    def __init__(self, system: System, clock: Clock, *, patience: float = 3 * SECOND):
+    def __init__(self, system: System, budget: Budget, *, patience: float = 3 * SECOND):
         self.system = system
-        self.clock = clock
-        self.queries = 0
+        self.budget = budget
         self.patience = patience
-        self.context = clock.context()
+        self.context = budget.context()
         self._translate = Translator(self.context)
         self._solvers: list[Any] = []
         self._names: list[list[str]] = []
         self._args: list[list[Any]] = []
         self._atoms: dict[tuple[int, Atom], Any] = {}
         for clause in system.clauses:
-            clock.tick()
-            solver = clock.solver(self.context)
+            budget.tick()
+            solver = budget.solver(self.context)
             solver.add(self._translate(clause.constraint))
             if clause.source is not None:
                 solver.add(self._translate(system.cuts[clause.source].facts()))
@@ -124,13 +124,12 @@ class Conditions:
 
     # ---- queries
 
-    def check(self, solver: Any, *assumptions: Any) -> str:
+    def check(self, solver: Any, *assumptions: Any, patience: float = math.inf) -> str:
         """`sat` or `unsat`; anything else raises."""
-        self.queries += 1
         try:
-            answer = self.clock.ask(solver, self.patience, *assumptions)
+            answer = self.budget.ask(solver, min(patience, self.patience), *assumptions)
         except z3.Z3Exception as error:
-            self.clock.tick()
+            self.budget.tick()
             raise GaveUp(said(error)) from None
         if answer == "unknown":
             raise GaveUp(solver.reason_unknown())

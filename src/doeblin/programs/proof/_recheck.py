@@ -9,7 +9,7 @@ import z3
 
 from ..flow import System
 from ..terms import Term, Translator, conj, negate, said, substitute
-from ._clock import Clock
+from ._budget import Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
     return found
 
 
-def recheck(system: System, invariants: Sequence[Term], clock: Clock) -> str | None:
+def recheck(system: System, invariants: Sequence[Term], budget: Budget) -> str | None:
     """None when every obligation is confirmed, else the one that is not, with the reason."""
-    context = clock.context()
+    context = budget.context()
     for obligation in obligations(system, invariants):
         solver = z3.Solver(ctx=context)
         solver.set("ctrl_c", False)
         solver.add(Translator(context)(obligation.formula))
         try:
-            answer = clock.ask(solver)
+            answer = budget.ask(solver)
         except z3.Z3Exception as error:
             answer = said(error)
         if answer != "unsat":
-            clock.tick()
+            budget.tick()
             return f"{obligation.says}: {answer}"
     return None

@@ -33,6 +33,11 @@ class Path:
     leaps: tuple[Clause | None, ...] = ()
     """Of a step that is taken many times, the clause that takes all of them at once."""
 
+    @classmethod
+    def of_run(cls, inputs: Sequence[int]) -> Path:
+        """A run on these inputs, which decide all of it."""
+        return cls((), tuple(inputs), 1 << 60)
+
 
 @dataclass(slots=True)
 class Failure:

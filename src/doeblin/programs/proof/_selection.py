@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import z3
@@ -40,11 +41,13 @@ class Selection:
             lines.append(f"(assert (or {some}))")
         conditions.add_text(self._solver, [*source, *target], lines)
 
-    def violation(self, premises: Sequence[bool], conclusions: Sequence[bool]) -> Model | None:
+    def violation(
+        self, premises: Sequence[bool], conclusions: Sequence[bool], patience: float = math.inf
+    ) -> Model | None:
         """A model in which the switched-on premises hold and a switched-on conclusion fails."""
         assumed = [flag for flag, on in zip(self._on, premises, strict=True) if on]
         assumed += [flag for flag, on in zip(self._off, conclusions, strict=True) if not on]
-        if self._conditions.check(self._solver, *assumed) == "unsat":
+        if self._conditions.check(self._solver, *assumed, patience=patience) == "unsat":
             return None
         return self._conditions.model(self._solver, self._clause)
 

@@ -1,5 +1,7 @@
 """Integer terms: building, evaluating, printing, and handing them to Z3."""
 
+from ._c import c_number as c_number
+from ._c import c_text as c_text
 from ._smtlib import WORDS as WORDS
 from ._smtlib import Definitions as Definitions
 from ._smtlib import numeral as numeral

@@ -1,8 +1,8 @@
 """The strongest part of some candidates that the clauses preserve.
 
 Candidates are dropped until what is left is inductive, jointly at all cut points (the greatest
-fixed point that Houdini computes). The result is proved, whatever the search finds later, so the
-search may build on it.
+fixed point that Houdini computes), whatever source they are from. The result is proved, whatever
+the search finds later, so the search may build on it.
 """
 
 from __future__ import annotations
@@ -12,105 +12,88 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..proof import EQ, LE, SECOND, Conditions, Dnf, GaveUp, Selection, dnf_holds
-from ._data import LIMIT
+from .._tunables import LemmaTunables
+from ..learner import LIMIT
+from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Pause, Selection, Turns, dnf_holds
 
-_FEW = 60
-_PATIENCE = 1.0 * SECOND  # with a question; most take a hundredth of that
-_PATIENCE_LATE = 0.2 * SECOND  # once so much work was done here
-_LATE = 1.5 * SECOND
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]
 
 
 def prove(
-    conditions: Conditions, wanted: list[list[Dnf]], follow: Follow = lambda cut, point: []
-) -> list[list[Dnf]]:
-    """Drop candidates until the rest is preserved by every clause.
+    conditions: Conditions,
+    wanted: list[list[Dnf]],
+    follow: Follow,
+    tunables: LemmaTunables,
+) -> Turns[list[list[Dnf]]]:
+    """Drop candidates until the rest is preserved by every clause; pauses at each one dropped.
 
     A state to which a step from within all candidates leads must satisfy what remains, and so must
     all states that follow: `follow(cut, point)` gives some of them, which saves many questions.
     A solver that gives up on a clause costs all candidates of its target.
     """
     system = conditions.system
-    left = [_Left(formulas) for formulas in wanted]
+    left = [_Left(formulas, tunables.few) for formulas in wanted]
     steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
     open_: dict[int, Selection] = {}
     todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
-    patience = conditions.patience
-    late = conditions.clock.work + _LATE
-
-    def hurry() -> None:
-        slow = conditions.clock.work > late
-        conditions.patience = min(patience, _PATIENCE_LATE if slow else _PATIENCE)
-
+    late = conditions.budget.work + tunables.late
     try:
         while todo:
             index = todo.pop(0)
             clause = system.clauses[index]
             target, source = clause.target, clause.source
             assert target is not None
-            if not any(left[target].on):
-                continue
-            if index not in open_:
-                open_[index] = Selection(
-                    conditions,
-                    index,
-                    wanted[source] if source is not None else [],
-                    wanted[target],
-                )
-            changed = _drop(open_[index], source, target, left, follow, hurry)
+            changed: set[int] = set()
+            while any(left[target].on):
+                if index not in open_:
+                    open_[index] = Selection(
+                        conditions,
+                        index,
+                        wanted[source] if source is not None else [],
+                        wanted[target],
+                    )
+                slow = conditions.budget.work > late
+                patience = tunables.late_patience if slow else tunables.patience
+                premises = left[source].on if source is not None else []
+                try:
+                    model = open_[index].violation(premises, left[target].on, patience)
+                except GaveUp:
+                    # Without an answer nothing can be said of any: fewer are asked once more.
+                    left[target].fewer()
+                    changed.add(target)
+                    continue
+                if model is None:
+                    break
+                changed.add(target)
+                left[target].restrict([model.target], sure=True)
+                yield Pause.MIDST
+                changed |= _drop(left, follow(target, model.target))
             todo += [
                 i for i in steps if system.clauses[i].source in changed and i not in (index, *todo)
             ]
             if source in changed:
                 todo.append(index)
     finally:
-        conditions.patience = patience
         for selection in open_.values():
             selection.close()
     return [part.formulas() for part in left]
 
 
-def _drop(
-    selection: Selection,
-    source: int | None,
-    target: int,
-    left: list[_Left],
-    follow: Follow,
-    hurry: Callable[[], None],
-) -> set[int]:
-    """Switch off the conclusions that the clause does not preserve; the cuts that lost some."""
-    changed: set[int] = set()
-    conclusions = left[target].on
-    while any(conclusions):
-        premises = left[source].on if source is not None else []
-        hurry()
-        try:
-            model = selection.violation(premises, conclusions)
-        except GaveUp:
-            # Without an answer nothing can be said of any of them: fewer are asked once more.
-            left[target].fewer()
-            changed.add(target)
-            continue
-        if model is None:
-            break
-        changed.add(target)
-        left[target].restrict([model.target], sure=True)
-        found: dict[int, list[tuple[int, ...]]] = {}
-        for cut, point in follow(target, model.target):
-            found.setdefault(cut, []).append(point)
-        for cut, points in found.items():
-            if left[cut].restrict(points):
-                changed.add(cut)
-    return changed
+def _drop(left: list[_Left], reached: list[Place]) -> set[int]:
+    """Switch off what is false in states that are reached; the cuts that lost some."""
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for cut, point in reached:
+        found.setdefault(cut, []).append(point)
+    return {cut for cut, points in found.items() if left[cut].restrict(points)}
 
 
 class _Left:
     """The candidates of a cut point, those still on, and their truth at many points at once."""
 
-    def __init__(self, formulas: list[Dnf]):
+    def __init__(self, formulas: list[Dnf], few: int):
         self._formulas = formulas
+        self._few = few
         self.on = [True] * len(formulas)
         self._equal = [_equation(dnf) for dnf in formulas]
         atoms = dict.fromkeys(atom for dnf in formulas for cube in dnf for atom in cube)
@@ -135,7 +118,7 @@ class _Left:
         first, and then on these."""
         on = [i for i, flag in enumerate(self.on) if flag]
         kept = [i for i in on if self._equal[i]]
-        if len(on) > _FEW:
+        if len(on) > self._few:
             kept += on[: len(on) // 2]
         if len(kept) == len(on):
             kept = []

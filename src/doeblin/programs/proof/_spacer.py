@@ -6,19 +6,19 @@ from typing import Any
 
 import z3
 
-from .._errors import Place
-from .c import Unsupported
-from .flow import System
-from .proof import Clock
-from .smt import Reader
-from .terms import TRUE, Term, Translator, said, var
+from ..._errors import Place
+from ..c import Unsupported
+from ..flow import System
+from ..smt import Reader
+from ..terms import TRUE, Term, Translator, said, var
+from ._budget import Budget
 
 
 def spacer(
-    system: System, clock: Clock, *, global_guidance: bool = True
+    system: System, budget: Budget, *, global_guidance: bool = True
 ) -> list[Term] | str | None:
     """Invariants when Spacer proves the system; None when it says unsafe; else its reason."""
-    context = clock.context()
+    context = budget.context()
     translate = Translator(context)
     integer, boolean = z3.IntSort(context), z3.BoolSort(context)
     predicates = [
@@ -44,11 +44,11 @@ def spacer(
         bound = [translate.constant(n) for n in dict.fromkeys(names)]
         solver.add(z3.ForAll(bound, rule) if bound else rule)
     try:
-        answer = clock.ask(solver)
+        answer = budget.ask(solver)
     except z3.Z3Exception as error:
-        clock.tick()
+        budget.tick()
         return f"Spacer failed: {said(error)}"
-    clock.tick()
+    budget.tick()
     if answer == "unsat":
         return None
     if answer != "sat":

@@ -1,4 +1,4 @@
-"""One clock for a proof attempt: the work done so far decides what is tried, time only ends it.
+"""One budget for a proof attempt: the work done so far decides what is tried, time only ends it.
 
 Work is counted, not measured, so that the same seed does the same on a busy machine: the solver's
 own count of its steps (`rlimit`), and steps of other engines in the same currency. A unit is about
@@ -16,8 +16,8 @@ from typing import Any
 import z3
 
 from ..._compiling import clock as running
+from .._tunables import SECOND as SECOND
 
-SECOND = 1_000_000  # units of work that take about that long
 _UNLIMITED = 4_000_000_000  # beyond what the solver can count
 _QUESTION = 100  # units for putting a question, whatever the answer costs
 
@@ -26,10 +26,11 @@ class OutOfTime(Exception):
     """The attempt must end now; the message is the reason to report."""
 
 
-class Clock:
-    """A deadline, a cancel flag, and a count of work. As a context manager it watches registered
-    solver contexts and interrupts them when time is up, so that no query outlives the limit. It
-    stands still while something is compiled."""
+class Budget:
+    """A deadline, a cancel flag, and a count of work and of questions to solvers.
+
+    As a context manager it watches registered solver contexts and interrupts them when time is up,
+    so that no query outlives the limit. It stands still while something is compiled."""
 
     def __init__(
         self, seconds: float, cancel: threading.Event | None = None, *, spent: float = 0.0
@@ -38,12 +39,13 @@ class Clock:
         self._start = running() - spent
         self._cancel = cancel or threading.Event()
         self.work = 0.0
+        self.queries = 0
         self._counts: dict[int, int] = {}
         self._closed = threading.Event()
         self._contexts: list[z3.Context] = []
         self._watcher: threading.Thread | None = None
 
-    def __enter__(self) -> Clock:
+    def __enter__(self) -> Budget:
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         return self
@@ -54,11 +56,11 @@ class Clock:
             self._watcher.join()
 
     def part(self, units: float) -> Part:
-        """A clock for a part of the work."""
+        """A budget for a part of the work."""
         return Part(self, units)
 
     def context(self) -> z3.Context:
-        """A new solver context that this clock may interrupt."""
+        """A new solver context that this budget may interrupt."""
         made = z3.Context()
         self._contexts.append(made)
         return made
@@ -111,8 +113,9 @@ class Clock:
         """The work that may still be done."""
         return math.inf
 
-    def spend(self, units: float) -> None:
+    def spend(self, units: float, *, queries: int = 0) -> None:
         self.work += units
+        self.queries += queries
 
     def ask(self, solver: Any, most: float = math.inf, *assumptions: Any) -> str:
         """What the solver says with at most so much work; what it did is counted."""
@@ -143,7 +146,7 @@ class Clock:
                 break
         z3.Z3_stats_dec_ref(context, found)
         key = id(solver.ctx)
-        self.spend(_QUESTION + max(0, done - self._counts.get(key, 0)))
+        self.spend(_QUESTION + max(0, done - self._counts.get(key, 0)), queries=1)
         self._counts[key] = done
 
     def _watch(self) -> None:
@@ -155,13 +158,14 @@ class Clock:
                         context.interrupt()
 
 
-class Part(Clock):
-    """A clock for a part of another one's work; it shares all the rest with it."""
+class Part(Budget):
+    """A budget for a part of another one's work; it shares all the rest with it."""
 
-    def __init__(self, whole: Clock, units: float):
+    def __init__(self, whole: Budget, units: float):
         self._whole = whole
         self._most = units
         self.work = 0.0
+        self.queries = 0
         self._counts = whole._counts
         self._contexts = whole._contexts
         self._cancel = whole._cancel
@@ -183,9 +187,9 @@ class Part(Clock):
         with self._whole.excused(least):
             yield
 
-    def spend(self, units: float) -> None:
-        self.work += units
-        self._whole.spend(units)
+    def spend(self, units: float, *, queries: int = 0) -> None:
+        super().spend(units, queries=queries)
+        self._whole.spend(units, queries=queries)
 
     def tick(self) -> None:
         self._whole.tick()

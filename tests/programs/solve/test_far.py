@@ -9,10 +9,10 @@ import yaml
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.flow._fast import Fast
 from doeblin.programs.output import driver, trace, witness
-from doeblin.programs.proof import Clock, Path, accelerate, replay_graph
+from doeblin.programs.proof import Budget, Path, accelerate, replay_graph
 from doeblin.programs.terms import evaluate
 
-from .program_generator import Generator
+from ..program_generator import Generator
 
 
 @pytest.mark.parametrize("ints", ["c", "math", "overflow"])
@@ -67,8 +67,8 @@ def test_many_turns_at_once_are_those_turns_one_by_one():
       while (i < n) { last = i; if (i < 50) s += 2; else { t += 3; s--; } i++; }
       assert(s + t + last != 77); }"""
     system = parse_program(text).system
-    with Clock(20) as clock:
-        found = accelerate(system, clock)
+    with Budget(20) as budget:
+        found = accelerate(system, budget)
         assert len(found.base) == 2  # a way for each branch
         checked = 0
         rng = random.Random(5)
@@ -143,8 +143,8 @@ def test_a_leap_that_the_program_does_not_take_is_no_replay():
     verdict = verify(program, timeout=60)
     assert verdict.failure is not None and program.interpreter is not None
     system = program.system
-    with Clock(60) as clock:
-        wide, base = accelerate(system, clock)
+    with Budget(60) as budget:
+        wide, base = accelerate(system, budget)
     start = next(i for i, c in enumerate(system.clauses) if c.source is None)
     end = next(i for i, c in enumerate(system.clauses) if c.target is None and c.source is not None)
     possible = 0

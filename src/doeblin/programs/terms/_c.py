@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..terms import Term
+from ._term import Term
 
 _LEVEL = {"or": 1, "and": 2, "=": 3, "<=": 4, "<": 4, "+": 5, "*": 6, "tdiv": 6, "trem": 6}
 
@@ -20,7 +20,7 @@ def c_text(
     return _show(term, name, 0, wide and not acsl)
 
 
-def number(value: int) -> str:
+def c_number(value: int) -> str:
     """A constant of C that has this value."""
     if value == -(1 << 63):
         return "(-9223372036854775807LL - 1)"
@@ -31,7 +31,7 @@ def number(value: int) -> str:
 def _show(term: Term, name: Callable[[str], str], outer: int, wide: bool) -> str:
     op = term.op
     if op == "const":
-        return ("1" if term.leaf else "0") if term.boolean else number(term.leaf)
+        return ("1" if term.leaf else "0") if term.boolean else c_number(term.leaf)
     if op == "var":
         return name(term.leaf)
     if op == "not":

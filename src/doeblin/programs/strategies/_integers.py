@@ -15,66 +15,79 @@ from collections.abc import Sequence
 
 import z3
 
-from ._attempt import Attempt
-from ._program import Program
-from ._verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
-from .c import SIGNED_OVERFLOW
-from .flow import Fail, Graph, System
-from .flow._analysis import reachable
-from .learner import Conflict, FailedRun, Listener, Progress
-from .proof import SECOND, Clock, OutOfTime
-from .terms import Term, conj, variables
+from .._program import Program
+from .._verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
+from ..c import SIGNED_OVERFLOW
+from ..flow import Fail, Graph, System
+from ..flow._analysis import reachable
+from ..learner import Knowledge, Progress
+from ..lemmas import QUICK
+from ..proof import Budget, OutOfTime, Path, finish
+from ..terms import Term, conj, variables
+from ._judge import Judge, Request
+from ._lemmas import Lemmas
+from ._portfolio import Portfolio, subject_of
 
-_MATH = 3 * SECOND  # for a proof on mathematical integers
-_CONFIRM = 1 * SECOND  # to confirm it on C's
-_BOUNDS = 1 * SECOND  # to exclude signed overflow
 MATH_REMARK = "holds for mathematical integers"
+
+
+def decide(program: Program, budget: Budget, request: Request) -> Verdict:
+    """A verdict on a program, with the integers that it is read with."""
+    if program.unsupported:
+        return Judge(program, budget, request, Progress()).unknown(program.unsupported)
+    if program.ints == "c":
+        return InC(program, budget, request).decide()
+    return _decide(Judge(program, budget, request, Progress()))
+
+
+def _decide(judge: Judge, suggested: Sequence[Term] = ()) -> Verdict:
+    return judge.decide(lambda: finish(Portfolio(judge, suggested).run()))
 
 
 class InC:
     """A verdict on a C program as a compiler reads it."""
 
-    def __init__(self, program: Program, clock: Clock, method: str, seed: int, notify: Listener):
+    def __init__(self, program: Program, budget: Budget, request: Request):
         self.program = program
-        self.clock = clock
-        self.method = method
-        self.seed = seed
-        self.notify = notify
+        self.budget = budget
+        self.request = request
+        self.shares = request.tunables.shares
         self.progress = Progress()
 
-    def run(self, hints: Sequence[str]) -> Verdict:
+    def decide(self) -> Verdict:
         remark, suggested = "", None
         if self.program.graph is not None and self.program.graph.modular:
-            found, suggested = self._on_math(hints)
+            found, suggested = self._on_math()
             if found is not None:
                 return self._finished(found)
             remark = MATH_REMARK if suggested is not None else ""
-        attempt = self._attempt(self.program, self.clock)
-        verdict = attempt.run(hints, suggested)
-        if attempt.doubtful and verdict.outcome is Outcome.UNKNOWN:
-            verdict = self._attempt(self.program.under("bounded"), self.clock).run(hints, suggested)
+        verdict = _decide(self._judge(self.program, self.budget), suggested or ())
+        if verdict.doubtful and verdict.outcome is Outcome.UNKNOWN:
+            bounded = self._judge(self.program.under("bounded"), self.budget)
+            verdict = _decide(bounded, suggested or ())
         if verdict.outcome is Outcome.UNKNOWN and remark:
             return dataclasses.replace(verdict, remark=remark)
         return self._finished(dataclasses.replace(verdict, ints=self.program.ints))
 
-    def _attempt(self, program: Program, clock: Clock) -> Attempt:
-        return Attempt(program, clock, self.method, self.seed, self.notify, self.progress)
+    def _judge(self, program: Program, budget: Budget) -> Judge:
+        return Judge(program, budget, self.request, self.progress)
 
     # ---- mathematical integers first
 
-    def _on_math(self, hints: Sequence[str]) -> tuple[Verdict | None, list[Term] | None]:
+    def _on_math(self) -> tuple[Verdict | None, list[Term] | None]:
         """A verdict in C, if the one on mathematical integers is one; else invariants to try."""
         math = self.program.under("math")
-        found = self._attempt(math, self.clock.part(_MATH)).run(hints)
-        if found.outcome is Outcome.UNKNOWN or self.clock.over:
+        found = _decide(self._judge(math, self.budget.part(self.shares.math)))
+        if found.outcome is Outcome.UNKNOWN or self.budget.over:
             return None, None
-        attempt = self._attempt(self.program, self.clock)
         if found.outcome is Outcome.UNSAFE:
-            verdict = attempt.confirm_failure([value for _, value in found.inputs])
+            judge = self._judge(self.program, self.budget)
+            path = Path.of_run([value for _, value in found.inputs])
+            verdict = judge.decide(lambda: judge.unsafe(path))
             return (verdict if verdict.outcome is Outcome.UNSAFE else None), None
         terms = None
         for reading in (self.program, self.program.under("bounded")):
-            part = self.clock.part(_CONFIRM)
+            part = self.budget.part(self.shares.confirm)
             try:
                 reading.prepare(part.tick)
             except OutOfTime:
@@ -82,12 +95,16 @@ class InC:
             moving = moved(found.invariants, math.system, reading.system)
             if moving is None:
                 continue
-            verdict = self._attempt(reading, part).confirm(moving, found.found_by)
+            verdict = self._confirm(self._judge(reading, part), moving, found)
             if verdict.outcome is Outcome.SAFE:
                 return dataclasses.replace(verdict, ints=self.program.ints), terms
             if reading is self.program:
                 terms = moving
         return None, terms
+
+    def _confirm(self, judge: Judge, invariants: Sequence[Term], found: Verdict) -> Verdict:
+        """SAFE, if these invariants are a proof on another reading."""
+        return judge.decide(lambda: judge.safe(invariants, found.found_by))
 
     # ---- signed overflow
 
@@ -100,36 +117,44 @@ class InC:
         strict = self.program.under("overflow")
         remark = ""
         try:
-            proof = self._without_overflow(strict, verdict, self.clock.part(_BOUNDS))
-            if proof is not None:
+            proof = self._without_overflow(strict, verdict, self.budget.part(self.shares.overflow))
+            if isinstance(proof, Verdict):
                 return dataclasses.replace(
-                    verdict, seconds=self.clock.seconds, invariants=proof.invariants, proved=strict
+                    verdict, seconds=self.budget.seconds, invariants=proof.invariants, proved=strict
                 )
-        except FailedRun as failed:
-            remark = self._possible(strict, failed.inputs)
-        except (Conflict, OutOfTime, z3.Z3Exception, RecursionError):
+            if proof is not None and not proof.steps:
+                remark = self._possible(strict, proof.prefix)
+        except (OutOfTime, z3.Z3Exception, RecursionError):
             pass
         return dataclasses.replace(
-            verdict, seconds=self.clock.seconds, assumptions=assumed, remark=remark
+            verdict, seconds=self.budget.seconds, assumptions=assumed, remark=remark
         )
 
-    def _without_overflow(self, strict: Program, verdict: Verdict, clock: Clock) -> Verdict | None:
-        """The proof, with bounds that exclude overflow; None if these are not found at once."""
+    def _without_overflow(
+        self, strict: Program, verdict: Verdict, budget: Budget
+    ) -> Verdict | Path | None:
+        """The proof, with bounds that exclude overflow, or a way to one; None if neither is found
+        at once."""
         assert verdict.proved is not None
-        strict.prepare(clock.tick)
+        strict.prepare(budget.tick)
         known = moved(verdict.invariants, verdict.proved.system, strict.system)
         if known is None:
             return None
-        attempt = self._attempt(strict, clock)
-        direct = attempt.confirm(known, verdict.found_by)
+        judge = self._judge(strict, budget)
+        direct = self._confirm(judge, known, verdict)
         if direct.outcome is Outcome.SAFE:
             return direct
         # What is proved without overflow in mind holds on every run up to the first one.
-        bounds = attempt.bounds(with_facts(strict.system, known))
+        subject = subject_of(judge, with_facts(strict.system, known))
+        knowledge = Knowledge(subject, budget, self.request.seed, self.request.tunables)
+        knowledge.gather(quick=True)
+        bounds = None
+        if knowledge.failure is None:
+            bounds = finish(Lemmas(knowledge, judge, QUICK).proof())
         if bounds is None:
-            return None
-        both = [conj(pair) for pair in zip(known, bounds, strict=True)]
-        found = attempt.confirm(both, verdict.found_by)
+            return knowledge.failure
+        both = [conj(pair) for pair in zip(known, knowledge.terms(bounds), strict=True)]
+        found = self._confirm(judge, both, verdict)
         return found if found.outcome is Outcome.SAFE else None
 
     def _possible(self, strict: Program, inputs: Sequence[int]) -> str:

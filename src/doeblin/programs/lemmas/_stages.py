@@ -1,0 +1,80 @@
+"""The table of lemma sources: what is proposed together, in which order, and after how much work
+spent on more reachable states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .._tunables import SECOND
+from ..flow import System
+from ._bounds import bounds, intervals, likely_bounds, wide_bounds
+from ._comparisons import comparisons
+from ._congruences import congruences
+from ._context import Source
+from ._equations import equations
+from ._facets import facets
+from ._given import hints
+from ._implications import implications, wide_implications
+from ._modes import modes
+from ._sizes import sizes
+from ._two_values import two_values
+
+SOURCES: dict[str, Source] = {
+    "hints": hints,
+    "equations": equations,
+    "comparisons": comparisons,
+    "intervals": intervals,
+    "facets": facets,
+    "congruences": congruences,
+    "two-values": two_values,
+    "modes": modes,
+    "sizes": sizes,
+    "implications": implications,
+    "likely-bounds": likely_bounds,
+    "bounds": bounds,
+    "wide-bounds": wide_bounds,
+    "wide-implications": wide_implications,
+}
+"""By the names under which they can be switched off."""
+
+
+def always(system: System) -> bool:
+    return True
+
+
+def one_loop(system: System) -> bool:
+    return len(system.cuts) == 1
+
+
+class Stage(NamedTuple):
+    """Formulas of these sources, proved together: they may need each other.
+
+    Before it, runs of the program may take `share` work, and runs that go `far`; `rested`: others
+    get a turn first. `when` says for which systems it is worth its time.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    share: float = 0.0
+    when: Callable[[System], bool] = always
+    far: float = 0.0
+    rested: bool = False
+
+
+_PLAIN = ("hints", "equations", "intervals", "comparisons", "facets", "congruences", "two-values")
+_SIMPLE = ("hints", "equations", "comparisons")
+STAGES = (
+    Stage("likely bounds", (*_SIMPLE, "likely-bounds", "congruences"), when=one_loop),
+    Stage("facets", _PLAIN, share=0.06 * SECOND),
+    Stage("more facets", _PLAIN, share=0.25 * SECOND, far=0.1 * SECOND, rested=True),
+    Stage("modes", (*_PLAIN, "modes")),
+    Stage("implications", (*_PLAIN, "implications")),
+    Stage("sizes of steps", (*_PLAIN, "sizes")),
+    Stage("bounds", (*_SIMPLE, "bounds", "congruences"), rested=True),
+    Stage("wider bounds", ("equations", "comparisons", "wide-bounds"), rested=True),
+    Stage("wider implications", ("wide-implications",)),
+)
+"""The cheapest and most likely first."""
+QUICK = STAGES[:2]
+EARLY, LATE = STAGES[:4], STAGES[4:]

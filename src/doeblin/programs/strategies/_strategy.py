@@ -1,0 +1,17 @@
+"""What a strategy is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .._verdict import Verdict
+from ..proof import Turns
+
+
+class Strategy(Protocol):
+    """A way to a verdict."""
+
+    def run(self) -> Turns[Verdict | None]:
+        """Pauses wherever others may have a turn; returns a verdict, or None if there is none to
+        be had this way."""
+        ...
