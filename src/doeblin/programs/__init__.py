@@ -8,9 +8,11 @@ with needs("verify"):
     from ._verdict import Invariant, Outcome, Verdict
     from ._verify import verify, without_sources
     from .learner import METHODS, Asked, Note
+    from .lemmas import SOURCES
 
 __all__ = [
     "METHODS",
+    "SOURCES",
     "Asked",
     "Invariant",
     "Note",
