@@ -45,7 +45,7 @@ def test_verdicts_that_differ_are_told(tmp_path, capsys):
 def test_predicates_are_applied_to_distinct_variables():
     """The form in which cvc5 recognises a transition system."""
     from doeblin.programs import parse_program
-    from doeblin.programs.smt._sexpr import Group, parse
+    from doeblin.programs.frontends.smt._sexpr import Group, parse
 
     system = parse_program(example("nested")).system
     commands = parse(sygus_text(system), "sygus")

@@ -9,10 +9,10 @@ import pytest
 from doeblin._errors import InputError
 from doeblin.programs import Asked, Outcome, parse_program, verify
 from doeblin.programs.examples import PAPER, example, names
-from doeblin.programs.flow import Interpreter
 from doeblin.programs.learner._compiling import load
-from doeblin.programs.proof import Budget, OutOfTime, recheck
-from doeblin.programs.terms import TRUE, evaluate
+from doeblin.programs.solve import Budget, OutOfTime, recheck
+from doeblin.programs.system import Interpreter
+from doeblin.programs.system.terms import TRUE, evaluate
 
 UNSAFE = {"off_by_one"}
 HARD = """int main() {

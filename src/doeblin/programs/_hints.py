@@ -10,12 +10,12 @@ from pycparser.c_parser import ParseError
 
 from .._errors import InputError, Place
 from ._program import Program
-from .c._emitter import Slot, Unsupported
-from .c._expressions import Expressions
-from .c._types import LLONG
-from .flow import Cut, System
+from .frontends.c._emitter import Slot, Unsupported
+from .frontends.c._expressions import Expressions
+from .frontends.c._types import LLONG
 from .learner import dnf_of
-from .proof import Dnf
+from .solve import Dnf
+from .system import Cut, System
 
 
 def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[list[Dnf]]:

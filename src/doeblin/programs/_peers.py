@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._children import end_with_parent
-from .flow import System
 from .learner import multiplies
-from .terms import Term, smtlib, substitute, symbol, var, variables
+from .system import System
+from .system.terms import Term, smtlib, substitute, symbol, var, variables
 
 # A peer may use so many seconds on the clock for each second of the processor: on a busy machine
 # it shall not lose time to others.
@@ -56,7 +56,7 @@ def ask_peer(peer: str, path: Path, seconds: float) -> Answer:
 
 def _serve(pipe: Connection, peer: str, file: str, seconds: float) -> None:
     from ._program import read_program
-    from .proof import Budget, OutOfTime, spacer
+    from .solve import Budget, OutOfTime, spacer
 
     end_with_parent()
     with open(os.devnull, "wb") as nowhere:  # a solver that crashes prints, below Python's streams

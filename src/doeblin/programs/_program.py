@@ -11,10 +11,10 @@ from typing import Literal
 
 from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
-from .c import SIGNED_OVERFLOW, Unsupported, read_c
-from .c._types import Wraps
-from .flow import Graph, Interpreter, Remarks, System, system_of, without_failures
-from .smt import read_horn, read_sygus
+from .frontends.c import SIGNED_OVERFLOW, Unsupported, read_c
+from .frontends.c._types import Wraps
+from .frontends.smt import read_horn, read_sygus
+from .system import Graph, Interpreter, Remarks, System, system_of, without_failures
 
 Ints = Literal["c", "math", "overflow", "bounded"]
 """Which integers: C's, mathematical ones, or C's with signed overflow as a failure; in a `bounded`

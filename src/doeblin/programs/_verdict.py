@@ -9,9 +9,9 @@ from typing import Any
 
 from .._errors import Place
 from ._program import Program
-from .flow import Remarks
-from .proof import Failure
-from .terms import Term
+from .solve import Failure
+from .system import Remarks
+from .system.terms import Term
 
 
 class Outcome(Enum):

@@ -13,7 +13,7 @@ from ._tunables import LemmaTunables, Tunables
 from ._verdict import Outcome, Verdict
 from .learner import METHODS, Listener
 from .lemmas import SOURCES
-from .proof import Budget
+from .solve import Budget
 from .strategies import Request, decide
 
 

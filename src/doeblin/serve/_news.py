@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from ..programs import Asked, Note
-from ..programs.flow import Cut
-from ..programs.proof import Dnf, all_term
-from ..programs.terms import c_text
+from ..programs.solve import Dnf, all_term
+from ..programs.system import Cut
+from ..programs.system.terms import c_text
 from ._worker import Emit, Message
 
 # More often than this, nobody can see it.

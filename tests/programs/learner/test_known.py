@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doeblin.programs.learner import new_formulas
-from doeblin.programs.proof import LE, Atom, dnf_holds
+from doeblin.programs.solve import LE, Atom, dnf_holds
 
 
 @given(

@@ -10,7 +10,7 @@ from doeblin.programs import parse_program
 from doeblin.programs.learner import Space
 from doeblin.programs.learner._harvest import harvest
 from doeblin.programs.lemmas import Context
-from doeblin.programs.proof import Atom
+from doeblin.programs.solve import Atom
 
 
 def context_of(text, rows=None, *, known=(), hints=(), inputs=range(12)):

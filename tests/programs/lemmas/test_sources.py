@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from doeblin.programs.lemmas import SOURCES, STAGES
-from doeblin.programs.proof import EQ, LE, NE, dnf_holds
+from doeblin.programs.solve import EQ, LE, NE, dnf_holds
 
 from .contexts import atom, context_of
 

@@ -6,7 +6,7 @@ from doeblin._errors import InputError
 from doeblin.programs import Outcome, Tunables, parse_program, verify, without_sources
 from doeblin.programs.learner import Knowledge, Progress, Subject, multiplies, with_products
 from doeblin.programs.lemmas import SOURCES, STAGES
-from doeblin.programs.proof import Budget, finish, recheck
+from doeblin.programs.solve import Budget, finish, recheck
 from doeblin.programs.strategies import Judge, Request
 from doeblin.programs.strategies._lemmas import Lemmas
 

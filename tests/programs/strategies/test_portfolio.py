@@ -12,7 +12,7 @@ import z3
 
 from doeblin.programs import Outcome, Tunables, parse_program, verify
 from doeblin.programs.examples import example
-from doeblin.programs.proof import SECOND, Budget, OutOfTime, Pause
+from doeblin.programs.solve import SECOND, Budget, OutOfTime, Pause
 from doeblin.programs.strategies import Portfolio
 
 

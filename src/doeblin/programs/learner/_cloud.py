@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._tunables import ExampleTunables
-from ..flow import Graph, Run
-from ..proof import Budget, Path
+from ..solve import Budget, Path
+from ..system import Graph, Run
 from ._data import LIMIT
 from ._runs import BLOCK, FAST_BLOCK, Runs
 
@@ -49,7 +49,7 @@ class Cloud:
         """States after thousands and millions of turns, where large constants matter."""
         if max(map(abs, self._runs.constants), default=0) < self._limits.large:
             return
-        from ..flow._fast import CHOICES, Fast
+        from ..system._fast import CHOICES, Fast
 
         fast = Fast(graph)
         until = budget.work + units

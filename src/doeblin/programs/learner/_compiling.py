@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..._compiling import not_counted
-from ..proof import Budget
+from ..solve import Budget
 from ._methods import search_method
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..flow import System
-from ..proof import Model, Path
+from ..solve import Model, Path
+from ..system import System
 
 Point = tuple[int, tuple[int, ...]]  # cut, values
 LIMIT = 1 << 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from .._tunables import SECOND, ExampleTunables
-from ..proof import Conditions, GaveUp, Model
+from ..solve import Conditions, GaveUp, Model
 from ._data import Data
 from ._runs import BLOCK, Runs
 from ._starts import Starts

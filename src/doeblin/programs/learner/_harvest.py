@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..flow import Assign, Assume, Branch, Graph, System
-from ..proof import EQ, LE, NE, Atom, Dnf
-from ..terms import Term, compare, postorder, var
+from ..solve import EQ, LE, NE, Atom, Dnf
+from ..system import Assign, Assume, Branch, Graph, System
+from ..system.terms import Term, compare, postorder, var
 
 Linear = tuple[dict[str, int], int]
 _MOST = 8

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._tunables import Tunables
-from ..flow import Graph, Interpreter, System
-from ..proof import Budget, Conditions, Dnf, Path, all_term
-from ..terms import Term
+from ..solve import Budget, Conditions, Dnf, Path, all_term
+from ..system import Graph, Interpreter, System
+from ..system.terms import Term
 from ._cloud import Cloud
 from ._data import Data, Point
 from ._first import FirstExamples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..proof import EQ, LE, NE, Atom, Dnf
+from ..solve import EQ, LE, NE, Atom, Dnf
 
 Ranges = Sequence[tuple[int | None, int | None]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..flow import Cut
-from ..proof import Dnf
+from ..solve import Dnf
+from ..system import Cut
 
 
 @dataclass

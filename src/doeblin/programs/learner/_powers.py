@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from ..flow import Cut, System
-from ..terms import Term, compare, conj, mul, postorder, substitute, var
+from ..system import Cut, System
+from ..system.terms import Term, compare, conj, mul, postorder, substitute, var
 from ._harvest import base_names
 
 _MOST_VARIABLES = 5

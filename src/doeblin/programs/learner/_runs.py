@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 
 from .._tunables import ExampleTunables
-from ..flow import Havoc, Interpreter, Run, System
-from ..proof import Path
+from ..solve import Path
+from ..system import Havoc, Interpreter, Run, System
 from ._data import Data, Point
 from ._starts import Starts
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...formulas import Chain, Method, Task, classes, pack, slots_for, truth_table
-from ..flow import Block, Graph
-from ..flow._fast import Fast
-from ..proof import SECOND, Atom, Budget, Dnf
+from ..solve import SECOND, Atom, Budget, Dnf
+from ..system import Block, Graph
+from ..system._fast import Fast
 from ._data import Data
 from ._space import TOP, Pool, Space
 

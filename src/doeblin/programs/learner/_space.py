@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..flow import Cut
-from ..proof import EQ, LE, NE, Atom, Dnf
+from ..solve import EQ, LE, NE, Atom, Dnf
+from ..system import Cut
 from ._geometry import equations
 from ._harvest import Suggestions, vector_of
 

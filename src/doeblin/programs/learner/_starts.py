@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ..flow import System
-from ..proof import Model
-from ..terms import Term, negate, postorder
+from ..solve import Model
+from ..system import System
+from ..system.terms import Term, negate, postorder
 
 Range = tuple[int | None, int | None]
 _FAR = (1 << 31) - 1  # the limits of a type are no demands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from .._tunables import Tunables
-from ..proof import Conditions, Dnf, GaveUp, Selection, dnf_size
+from ..solve import Conditions, Dnf, GaveUp, Selection, dnf_size
 from ._data import Data
 from ._known import thin
 

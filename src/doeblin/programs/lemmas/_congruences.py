@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..learner import geometry
-from ..proof import EQ, Atom, Dnf
+from ..solve import EQ, Atom, Dnf
 from ._context import Context, single
 
 _PRIMES = {2, 3, 5, 7, 11, 13}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._tunables import LemmaTunables
 from ..learner import Space
-from ..proof import EQ, LE, Atom, Dnf
+from ..solve import EQ, LE, Atom, Dnf
 
 
 @dataclass(frozen=True)

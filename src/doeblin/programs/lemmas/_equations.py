@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..proof import Dnf
+from ..solve import Dnf
 from ._context import Context, single
 
 

@@ -6,7 +6,7 @@ Far fewer than all bounds, so that many loops can be proved at once.
 from __future__ import annotations
 
 from ..learner import geometry
-from ..proof import LE, Atom, Dnf
+from ..solve import LE, Atom, Dnf
 from ._context import Context, single
 
 

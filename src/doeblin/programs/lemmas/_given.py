@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..proof import Dnf
+from ..solve import Dnf
 from ._context import Context
 
 

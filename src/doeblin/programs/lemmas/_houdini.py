@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._tunables import LemmaTunables
 from ..learner import LIMIT
-from ..proof import EQ, LE, Conditions, Dnf, GaveUp, Pause, Selection, Turns, dnf_holds
+from ..solve import EQ, LE, Conditions, Dnf, GaveUp, Pause, Selection, Turns, dnf_holds
 
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]

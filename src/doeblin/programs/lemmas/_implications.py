@@ -8,7 +8,7 @@ from itertools import chain, pairwise, zip_longest
 import numpy as np
 
 from ..learner import Space
-from ..proof import LE, Atom, Cube, Dnf
+from ..solve import LE, Atom, Cube, Dnf
 from ._bounds import Vector, tight_bounds
 from ._comparisons import comparisons
 from ._context import Context, holds, truth

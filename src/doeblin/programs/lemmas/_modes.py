@@ -6,7 +6,7 @@ other variables in each mode.
 
 from __future__ import annotations
 
-from ..proof import EQ, NE, Atom, Dnf
+from ..solve import EQ, NE, Atom, Dnf
 from ._context import Context, holds
 from ._plain import plain_atoms
 

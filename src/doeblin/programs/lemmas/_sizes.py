@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..learner import Box
-from ..proof import EQ, NE, Atom, Dnf
+from ..solve import EQ, NE, Atom, Dnf
 from ._context import Context, holds
 
 

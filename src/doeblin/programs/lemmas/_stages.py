@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .._tunables import SECOND
-from ..flow import System
+from ..system import System
 from ._bounds import bounds, intervals, likely_bounds, wide_bounds
 from ._comparisons import comparisons
 from ._congruences import congruences

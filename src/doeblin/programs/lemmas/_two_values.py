@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..learner import geometry
-from ..proof import EQ, Atom, Dnf
+from ..solve import EQ, Atom, Dnf
 from ._context import Context
 
 

@@ -11,8 +11,8 @@ from ..._errors import InputError
 from ..._files import MEBIBYTE, read_text
 from .._program import Program
 from .._verdict import Outcome, Verdict
-from ..c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
-from ..flow import Graph, Havoc
+from ..frontends.c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ..system import Graph, Havoc
 from ._names import Edits, commented, graph_of
 from ._run import flags
 

@@ -10,8 +10,8 @@ from ..._errors import InputError, Place
 from ..._text import visible
 from .._program import Program
 from .._verdict import Outcome, Verdict
-from ..flow import Graph, Loop
-from ..terms import Term, disj, variables
+from ..system import Graph, Loop
+from ..system.terms import Term, disj, variables
 
 
 class Located(NamedTuple):

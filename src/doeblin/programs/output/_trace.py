@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._program import Program
 from .._verdict import Verdict
-from ..flow import Assign, Branch, Fail, Havoc
+from ..system import Assign, Branch, Fail, Havoc
 from ._names import lines_of
 
 

@@ -11,7 +11,7 @@ from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
 from .._verdict import Outcome, Verdict
-from ..terms import c_number, c_text
+from ..system.terms import c_number, c_text
 from ._names import closing, following, graph_of, located
 
 SPECIFICATION = "CHECK( init(main()), LTL(G ! call(reach_error())) )"

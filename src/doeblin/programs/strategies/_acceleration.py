@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._verdict import Verdict
-from ..proof import Turns, Unrolling, accelerate
+from ..solve import Turns, Unrolling, accelerate
 from ._bounded import Bounded
 from ._judge import Judge
 

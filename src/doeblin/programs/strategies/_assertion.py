@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._verdict import Verdict
 from ..learner import Knowledge
-from ..proof import Turns
+from ..solve import Turns
 from ._judge import Judge
 from ._questions import accepts
 

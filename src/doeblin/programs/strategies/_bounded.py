@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._verdict import Outcome, Verdict
-from ..proof import Pause, Turns, Unrolling
+from ..solve import Pause, Turns, Unrolling
 from ._judge import Judge
 
 

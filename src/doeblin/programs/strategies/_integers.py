@@ -17,13 +17,13 @@ import z3
 
 from .._program import Program
 from .._verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
-from ..c import SIGNED_OVERFLOW
-from ..flow import Fail, Graph, System
-from ..flow._analysis import reachable
+from ..frontends.c import SIGNED_OVERFLOW
 from ..learner import Knowledge, Progress
 from ..lemmas import QUICK
-from ..proof import Budget, OutOfTime, Path, finish
-from ..terms import Term, conj, variables
+from ..solve import Budget, OutOfTime, Path, finish
+from ..system import Fail, Graph, System
+from ..system._analysis import reachable
+from ..system.terms import Term, conj, variables
 from ._judge import Judge, Request
 from ._lemmas import Lemmas
 from ._portfolio import Portfolio, subject_of

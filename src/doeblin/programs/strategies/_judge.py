@@ -10,10 +10,9 @@ import z3
 from .._program import Program
 from .._tunables import Tunables
 from .._verdict import Invariant, Outcome, Verdict
-from ..c import SIGNED_OVERFLOW
-from ..flow import Havoc
+from ..frontends.c import SIGNED_OVERFLOW
 from ..learner import Knowledge, Listener, Progress
-from ..proof import (
+from ..solve import (
     FARTHEST,
     Budget,
     Dnf,
@@ -25,7 +24,8 @@ from ..proof import (
     replay_clauses,
     replay_graph,
 )
-from ..terms import Term, c_text, conj, said
+from ..system import Havoc
+from ..system.terms import Term, c_text, conj, said
 
 
 @dataclass(frozen=True)

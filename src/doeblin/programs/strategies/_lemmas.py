@@ -9,7 +9,7 @@ import numpy as np
 from .._verdict import Verdict
 from ..learner import Knowledge, Note, new_formulas
 from ..lemmas import SOURCES, Context, Stage, prove
-from ..proof import Dnf, Pause, Turns
+from ..solve import Dnf, Pause, Turns
 from ._judge import Judge
 
 

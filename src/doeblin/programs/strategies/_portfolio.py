@@ -8,11 +8,11 @@ import z3
 
 from .._hints import parse_hints
 from .._verdict import Verdict
-from ..flow import System
 from ..learner import Knowledge, Note, Subject, dnf_of, multiplies, with_products
 from ..lemmas import EARLY, LATE
-from ..proof import Budget, OutOfTime, Pause, Turns, Unrolling
-from ..terms import TRUE, Term
+from ..solve import Budget, OutOfTime, Pause, Turns, Unrolling
+from ..system import System
+from ..system.terms import TRUE, Term
 from ._acceleration import Acceleration
 from ._assertion import Assertion
 from ._bounded import Bounded

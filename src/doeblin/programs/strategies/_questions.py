@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..learner import Asked, Knowledge
-from ..proof import Dnf
+from ..solve import Dnf
 from ._judge import Judge
 
 

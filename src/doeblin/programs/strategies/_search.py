@@ -6,7 +6,7 @@ import math
 
 from .._verdict import Verdict
 from ..learner import Knowledge, engine
-from ..proof import Atom, Dnf, Pause, Turns
+from ..solve import Atom, Dnf, Pause, Turns
 from ._judge import Judge
 from ._questions import accepts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import z3
 
 from .._verdict import Outcome, Verdict
-from ..proof import OutOfTime, Pause, Turns, Unrolling, spacer
+from ..solve import OutOfTime, Pause, Turns, Unrolling, spacer
 from ._bounded import Bounded
 from ._judge import Judge
 

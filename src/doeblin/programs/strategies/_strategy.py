@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from .._verdict import Verdict
-from ..proof import Turns
+from ..solve import Turns
 
 
 class Strategy(Protocol):

@@ -1,0 +1,272 @@
+"""Calls: inlined functions, inputs, assumptions, assertions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError
+from ...system.terms import ZERO, Term, compare, ite, neg, truth, var
+from ._emitter import Slot, Value
+from ._expressions import Expressions
+from ._library import (
+    ABSOLUTE,
+    ASSERTIONS,
+    ASSUMPTIONS,
+    ENDINGS,
+    EXPECTING,
+    FAILURES,
+    FLOATING,
+    MODELLED,
+    RANGES,
+    REFUSED,
+    SILENT,
+    UNREACHABLE,
+    VIOLATION,
+    is_input,
+)
+from ._types import INT, LONG, CType, Opaque
+
+__all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
+
+_STORES = re.compile(r"%[^a-zA-Z%]*(?:hh|h|ll|l|j|z|t|L)?n")  # printf's one way to write
+
+
+class Calls(Expressions):
+    """Functions by name; bodies are inlined at every call."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.stack: list[str] = []
+        self.sealed: set[str | None] = set()  # globals that no other file can change
+        self.used: set[int] = set()  # calls whose value is used
+        self.asserting = 0  # within how many assertions that the program defines
+        self.renamed: set[str] = set()
+        self.headers = False  # were any included, so that a function may be declared there?
+
+    def _funccall(self, node: Any) -> Value | None:
+        if not isinstance(node.name, c_ast.ID):
+            raise self.unsupported("function pointers", node)
+        name = node.name.name
+        arguments = list(node.args.exprs) if node.args else []
+        if self.lookup(name) is not None:
+            raise self.unsupported("function pointers", node)
+        self.check_operands(arguments, node)
+        if name in FAILURES:
+            return self._failure(name, arguments, node)
+        if name in self.functions:
+            return self._inline(name, arguments, node)
+        if name in self.renamed or name in REFUSED:
+            raise self.unsupported(f"the function '{name}'", node)
+        return self._modelled(name, arguments, node)
+
+    def _modelled(self, name: str, arguments: list[Any], node: Any) -> Value | None:
+        """A function of the library's table, or one that nothing is known of."""
+        place = self.place(node)
+        if name in ASSERTIONS:
+            return self._assertion(name, arguments, node)
+        if name in ASSUMPTIONS:
+            if len(arguments) != 1:
+                raise InputError(f"'{name}' takes one condition", place=place)
+            narrowed = self._narrowed(name, arguments[0])
+            self.assume(self.truth_of(arguments[0]) if narrowed is None else narrowed, place)
+            return None
+        if name in ENDINGS or name == VIOLATION or name in self.noreturn:
+            for argument in arguments:
+                self.effects(argument)
+            return self._end(name, node)
+        if name in UNREACHABLE:
+            self.require(truth(False), f"undefined behaviour: {name} reached", place)
+            return None
+        if name in SILENT:
+            return self._printed(name, arguments, node)
+        if name in ABSOLUTE:
+            return self._absolute(name, arguments, node)
+        if name in RANGES:
+            kind, low, high = RANGES[name]
+            return Value(self._input(name, kind, node, within=(low, high)), kind)
+        if name in EXPECTING and len(arguments) == 2:
+            value = self.convert(self.rvalue(arguments[0]), LONG)
+            self.effects(arguments[1])
+            return value
+        if name in FLOATING:
+            raise self.unsupported("floating point", node)
+        if name.startswith(("__builtin_", "__sync_", "__atomic_")):
+            raise self.unsupported(f"the function '{name}'", node)
+        return self._external(name, arguments, node)
+
+    def _failure(self, name: str, arguments: list[Any], node: Any) -> None:
+        for argument in arguments:
+            if not self.harmless(argument):
+                self.effects(argument)
+        self.fail(f"call of {name}", self.place(node))
+
+    def _end(self, name: str, node: Any) -> None:
+        """The run ends here: a failure within an assertion that the program defines."""
+        if self.asserting or name == VIOLATION:
+            self.fail("assertion", self.place(node))
+        else:
+            self.stop()
+
+    def _printed(self, name: str, arguments: list[Any], node: Any) -> Value:
+        for argument in arguments:
+            if isinstance(argument, c_ast.Constant):
+                if argument.type == "string" and _STORES.search(argument.value):
+                    raise self.unsupported("printf's %n", argument)
+            elif not self._opaque(argument):
+                self.effects(argument)
+            elif not isinstance(arguments[0], c_ast.Constant):
+                raise self.unsupported("pointers", argument)
+        return Value(self._input(name, INT, node), INT)
+
+    def _absolute(self, name: str, arguments: list[Any], node: Any) -> Value:
+        kind = ABSOLUTE[name]
+        if len(arguments) != 1:
+            raise InputError(f"'{name}' takes one argument", place=self.place(node))
+        value = self.snapshot(self.convert(self.rvalue(arguments[0]), kind))
+        below = compare("<", value.integer(), ZERO)
+        size = ite(below, neg(value.integer()), value.integer())
+        return self.arithmetic(size, kind, self.place(node), op="+")
+
+    def rounded(self, call: Any, kind: CType) -> Value:
+        """A floating-point function's result, cast to an integer: any value."""
+        name = call.name.name
+        if name in self.functions:
+            raise self.unsupported("floating point", call)
+        for argument in call.args.exprs if call.args else ():
+            self.effects(argument)
+        return Value(self._input(name, kind, call), kind)
+
+    def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
+        """A function without a body: any result, and unless it is an input, any global effect."""
+        for argument in arguments:
+            self.effects(argument)
+        kind = self.result_kind(name)
+        if isinstance(kind, Opaque) and kind.name != "void":
+            raise self.unsupported(kind.what, node)
+        if not is_input(name):
+            self.graph.remarks.without_body.setdefault(name, self.place(node))
+            for slot in self.exposed():
+                if slot.name is not None and isinstance(slot.kind, CType):
+                    self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
+        if isinstance(kind, Opaque):
+            return None
+        return Value(self._input(name, kind, node), kind)
+
+    def exposed(self) -> list[Slot]:
+        """The globals that a function without a body may change."""
+        return [slot for slot in self.scopes[0].values() if slot.name not in self.sealed]
+
+    def rvalue(self, node: Any) -> Value:
+        call = node.name.name if _is_call(node) else ""
+        if call:
+            self.used.add(id(node))
+        if self.headers and call and not self._known(call):
+            raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
+        return super().rvalue(node)
+
+    def _known(self, name: str) -> bool:
+        return (
+            name in self.functions
+            or name in self.prototypes
+            or name in MODELLED
+            or is_input(name)
+            or name.startswith("__builtin_")
+        )
+
+    def _opaque(self, node: Any) -> bool:
+        slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
+        return slot is not None and isinstance(slot.kind, Opaque)
+
+    def _assertion(self, name: str, arguments: list[Any], node: Any) -> None:
+        if not arguments:
+            raise InputError(f"'{name}' needs a condition", place=self.place(node))
+        bad, good = self.graph.block(), self.graph.block()
+        narrowed = self._narrowed(name, arguments[0])
+        if narrowed is None:
+            self.condition(arguments[0], good, bad)
+        else:
+            self.branch(narrowed, good, bad, self.place(node))
+        self.start(bad)
+        self.fail("assertion", self.place(node))
+        self.start(good)
+
+    def _narrowed(self, name: str, argument: Any) -> Term | None:
+        """The truth of a condition that the call converts, as to an `int`; None where that changes
+        nothing."""
+        declared = self.prototypes.get(name)
+        kind: CType | Opaque = INT
+        if declared is not None:
+            if declared.args is None:
+                return None
+            kind = self.in_global_scope(declared.args.params[0])
+        elif not name.startswith("__VERIFIER_"):
+            return None
+        if isinstance(kind, Opaque) or self._fits(argument, kind):
+            return None
+        return self.convert(self.rvalue(argument), kind).truth()
+
+    def _fits(self, argument: Any, kind: CType) -> bool:
+        own = self.kind_of(argument)
+        return isinstance(own, CType) and kind.holds(own)
+
+    def _input(
+        self, call: str, kind: CType, node: Any, within: tuple[int, int] | None = None
+    ) -> Any:
+        name = self.fresh("", kind)
+        self.havoc(name, kind, self.place(node), call=call, origin="call", within=within)
+        return var(name)
+
+    def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:
+        if name in self.stack:
+            raise self.unsupported(f"recursion (the function '{name}')", node)
+        if len(self.stack) > 100 or len(self.graph.blocks) > 200_000:
+            raise self.unsupported("calls nested this deeply", node)
+        definition = self.functions[name]
+        declared = definition.decl.type
+        if definition.param_decls:
+            raise self.unsupported("parameters declared in the old style", definition)
+        parameters = [
+            p for p in (declared.args.params if declared.args else []) if getattr(p, "name", None)
+        ]
+        listed = declared.args is not None and not any(
+            isinstance(p, c_ast.EllipsisParam) for p in declared.args.params
+        )
+        if len(arguments) < len(parameters) or (listed and len(arguments) > len(parameters)):
+            raise InputError(
+                f"'{name}' takes {len(parameters)} arguments, got {len(arguments)}",
+                place=self.place(node),
+            )
+        values: list[Value | None] = []
+        for number, argument in enumerate(arguments):
+            if number < len(parameters):
+                kind = self.in_global_scope(parameters[number])
+                if isinstance(kind, Opaque):
+                    if not self.harmless(argument):
+                        raise self.unsupported(kind.what, argument)
+                    values.append(None)
+                    continue
+            value = self.rvalue(argument)
+            if any(not self.plain(later) for later in arguments[number + 1 :]):
+                value = self.snapshot(value)
+            values.append(value)
+        frame: dict[str, Slot] = {}
+        for parameter, value in zip(parameters, values, strict=False):
+            kind = self.in_global_scope(parameter)
+            if isinstance(kind, Opaque) or value is None:
+                frame[parameter.name] = Slot(kind)
+                continue
+            place = self.place(parameter)
+            inner = self.fresh(parameter.name, kind, place)
+            self.assign(inner, self.convert(value, kind).term, place)
+            frame[parameter.name] = Slot(kind, inner)
+        return self.body(name, frame, node)
+
+    def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:
+        raise AssertionError("given by Statements")
+
+
+def _is_call(node: Any) -> bool:
+    return isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)

@@ -1,0 +1,162 @@
+"""C declarations: scopes, storage, and initial values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError
+from ...system import Assign
+from ...system.terms import ZERO, const
+from ._contracts import Contracts
+from ._emitter import Slot, Value
+from ._static import STEPS
+from ._types import CType, Opaque
+
+
+class Declarations(Contracts):
+    """What a declaration brings into scope."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.statics: dict[int, str] = {}  # of functions, by their declarations
+        self._globals: dict[str, Any] = {}  # the declaration that counts, of each
+
+    def statement(self, node: Any) -> None:
+        raise AssertionError("given by Statements")
+
+    def _decllist_statement(self, node: Any) -> None:
+        for item in node.decls:
+            self.statement(item)
+
+    def _typedef_statement(self, node: Any) -> None:
+        self.scopes[-1][f"typedef {node.name}"] = Slot(self.type(node), const=self.is_const(node))
+
+    def _decl_statement(self, node: Any) -> None:
+        if isinstance(node.type, c_ast.FuncDecl):
+            self.prototypes.setdefault(node.name, node.type)
+            return
+        kind = self.type(node)
+        if node.name is None:  # of a struct, union or enum
+            return
+        place = self.place(node)
+        if isinstance(kind, Opaque):
+            if kind.name == "void":
+                raise InputError(f"'{node.name}' cannot have type void", place=place)
+            if node.init is not None and not self.harmless(node.init):
+                raise self.unsupported(kind.what, node)
+            self.scopes[-1][node.name] = Slot(kind)
+        elif len(self.scopes) == 1:
+            self._global(node, kind)
+        elif "static" in node.storage:
+            self._static(node, kind)
+        elif "extern" in node.storage:
+            known = self.scopes[0].get(node.name)
+            if known is None:
+                raise self.unsupported("a local extern declaration", node)
+            self.scopes[-1][node.name] = known
+        else:
+            self._automatic(node, kind)
+
+    def _automatic(self, node: Any, kind: CType) -> None:
+        place = self.place(node)
+        name = self.fresh(node.name, kind, place)
+        if node.init is not None:
+            # C puts the name in scope before its initialiser; `int x = x;` is then arbitrary.
+            if _mentions(node.init, node.name):
+                self.havoc(name, kind, place, origin="hidden")
+            value = self._initial(node, name, kind)
+            self.assign(name, self.convert(value, kind).term, place)
+        else:
+            self.havoc(name, kind, place)
+        self.scopes[-1][node.name] = Slot(kind, name)
+
+    def _initial(self, node: Any, name: str, kind: CType) -> Value:
+        outer = self.scopes[-1].get(node.name)
+        self.scopes[-1][node.name] = Slot(kind, name)
+        try:
+            return self.rvalue(_scalar(node.init))
+        finally:
+            if outer is not None:
+                self.scopes[-1][node.name] = outer
+
+    def _static(self, node: Any, kind: CType) -> None:
+        """A static variable of a function: one for all its calls."""
+        if id(node) not in self.statics:
+            name = self.statics[id(node)] = self.fresh(node.name, kind, self.place(node))
+            value = 0 if node.init is None else self._constant_initial(node, kind)
+            self._at_start(name, value, node)
+        self.scopes[-1][node.name] = Slot(kind, self.statics[id(node)])
+
+    def _global(self, node: Any, kind: CType) -> None:
+        """All declarations of a name at file scope are one object (C11 6.9.2)."""
+        known = self.scopes[0].get(node.name)
+        if known is None or known.name is None:
+            name = self.fresh(node.name, kind, self.place(node))
+            self.scopes[0][node.name] = Slot(kind, name)
+            self._globals[node.name] = node
+        elif known.kind != kind:
+            raise InputError(f"'{node.name}' is declared with two types", place=self.place(node))
+        before = self._globals[node.name]
+        if before.init is None and "extern" not in node.storage:
+            self._globals[node.name] = node
+        if node.init is not None:
+            if before.init is not None and before is not node:
+                raise InputError(f"'{node.name}' is defined twice", place=self.place(node))
+            self._globals[node.name] = node
+            name = self.scopes[0][node.name].name or ""
+            self._at_start(name, self._constant_initial(node, kind), node)
+
+    def define_globals(self) -> None:
+        """Those without an initialiser: zero, or unknown if another file defines them. Constants,
+        and static ones that only `main` writes, are out of the reach of other files."""
+        written = set(_written(f for name, f in self.functions.items() if name != "main"))
+        for shown, node in self._globals.items():
+            slot = self.scopes[0][shown]
+            if self.is_const(node) or ("static" in node.storage and shown not in written):
+                self.sealed.add(slot.name)
+            if node.init is not None or slot.name is None or isinstance(slot.kind, Opaque):
+                continue
+            if "extern" in node.storage:
+                self.havoc(slot.name, slot.kind, self.place(node), origin="global", block=0)
+            else:
+                self._at_start(slot.name, 0, node)
+
+    def _constant_initial(self, node: Any, kind: CType) -> int:
+        """Static storage is initialised once, before the program starts."""
+        value, own = self.constant(_scalar(node.init))
+        return self.constant_value(self.convert(Value(const(value), own), kind), node)
+
+    def _at_start(self, name: str, value: int, node: Any) -> None:
+        start = self.graph.blocks[0].statements
+        start.append(Assign(name, const(value) if value else ZERO, self.place(node)))
+
+
+def _written(nodes: Iterable[Any]) -> Iterator[str]:
+    """The names that are written to or whose address is taken."""
+    rest = list(nodes)
+    while rest:
+        node = rest.pop()
+        rest += (child for _, child in node.children())
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and (node.op in STEPS or node.op == "&"):
+            target = node.expr
+        if isinstance(target, c_ast.ID):
+            yield target.name
+
+
+def _scalar(node: Any) -> Any:
+    """The one value of `{5}`, which may initialise an integer."""
+    if isinstance(node, c_ast.InitList) and len(node.exprs) == 1:
+        return _scalar(node.exprs[0])
+    return node
+
+
+def _mentions(node: Any, name: str) -> bool:
+    if isinstance(node, c_ast.ID) and node.name == name:
+        return True
+    return any(_mentions(child, name) for _, child in node.children())

@@ -1,0 +1,234 @@
+"""Builds the graph while C is walked: blocks, scopes, fresh names, obligations."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...._errors import InputError, Place
+from ...system import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop, Variable
+from ...system.terms import (
+    WORDS,
+    Term,
+    add,
+    as_bool,
+    as_int,
+    compare,
+    conj,
+    const,
+    divide,
+    ite,
+    sub,
+    var,
+)
+from ._types import BOOL, CType, Opaque, Wraps
+from ._unsupported import Unsupported
+
+SIGNED_OVERFLOW = "undefined behaviour: signed overflow"
+
+
+class Value(NamedTuple):
+    """A value: its term (of sort Bool for comparisons, to keep conditions simple) and type."""
+
+    term: Term
+    kind: CType
+
+    def integer(self) -> Term:
+        return as_int(self.term)
+
+    def truth(self) -> Term:
+        return as_bool(self.term)
+
+
+class Slot(NamedTuple):
+    """What a name in scope stands for."""
+
+    kind: CType | Opaque
+    name: str | None = None  # the graph's variable
+    constant: int | None = None  # an enumerator
+    const: bool = False  # a type that is
+
+
+class Emitter:
+    """The graph under construction and the current block."""
+
+    def __init__(self, places: list[Place], file: str, *, wraps: Wraps):
+        self.graph = Graph()
+        self.places = places
+        self.file = file
+        self.wrap = wraps == "all"
+        self.wrap_unsigned = wraps != "none"
+        self.current = self.graph.block()
+        self.scopes: list[dict[str, Slot]] = [{}]
+        self.function = ""
+        self.blame: list[Place] = []
+        self._sites = 0
+
+    # ---- places and names
+
+    def place(self, node: Any) -> Place:
+        coord = getattr(node, "coord", None)
+        if coord is None or not 1 <= coord.line <= len(self.places):
+            return Place(self.file)
+        return self.places[coord.line - 1]
+
+    def unsupported(self, what: str, node: Any) -> Unsupported:
+        return Unsupported(what, self.place(node))
+
+    def fresh(self, shown: str, kind: CType, place: Place | None = None) -> str:
+        """A new variable; its name is the source's unless that is taken, or a word of solvers."""
+        name = shown or f"tmp#{len(self.graph.variables)}"
+        if name in self.graph.variables or name in WORDS or name.startswith("bv"):
+            number = 2
+            while f"{name}#{number}" in self.graph.variables:
+                number += 1
+            name = f"{name}#{number}"
+        # Mathematical integers have no bounds, but unsigned and narrow types keep theirs.
+        low = kind.low if self.wrap or not kind.signed or kind.bits < 32 else None
+        high = kind.high if self._wraps(kind) or kind.bits < 32 else None
+        self.graph.variables[name] = Variable(name, shown, low, high, kind.name, place)
+        return name
+
+    def lookup(self, name: str) -> Slot | None:
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    # ---- control flow
+
+    def start(self, block: int) -> None:
+        self.current = block
+
+    def jump(self, target: int) -> None:
+        self.graph.blocks[self.current].end = Jump(target)
+
+    def branch(self, condition: Term, yes: int, no: int, place: Place | None = None) -> None:
+        if condition.constant:
+            self.jump(yes if condition.leaf else no)
+        else:
+            self.graph.blocks[self.current].end = Branch(condition, yes, no, place)
+
+    def stop(self) -> None:
+        """End this path; what follows in the text is unreachable unless a label is there."""
+        self.graph.blocks[self.current].end = Stop()
+        self.current = self.graph.block()
+
+    def fail(self, what: str, place: Place) -> None:
+        blamed = self.blame[0] if self.blame else place
+        remarks = self.graph.remarks
+        kind = remarks.undefined if what.startswith("undefined") else remarks.properties
+        kind[blamed] = what
+        self.graph.blocks[self.current].end = Fail(what, blamed, place)
+        self.current = self.graph.block()
+
+    def require(self, condition: Term, what: str, place: Place) -> None:
+        """An obligation: where the condition is false, the program fails."""
+        if condition.constant and condition.leaf:
+            return
+        bad, good = self.graph.block(), self.graph.block()
+        self.branch(condition, good, bad, place)
+        self.start(bad)
+        self.fail(what, place)
+        self.start(good)
+
+    # ---- statements
+
+    def assign(self, name: str, value: Term, place: Place | None = None) -> None:
+        self.graph.blocks[self.current].statements.append(Assign(name, as_int(value), place))
+
+    def assume(self, condition: Term, place: Place | None = None) -> None:
+        if not (condition.constant and condition.leaf):
+            self.graph.blocks[self.current].statements.append(Assume(condition, place))
+
+    def havoc(
+        self,
+        name: str,
+        kind: CType,
+        place: Place,
+        *,
+        call: str | None = None,
+        origin: str = "declaration",
+        block: int | None = None,
+        within: tuple[int, int] | None = None,
+    ) -> None:
+        """Any value of the type, or of those `within`."""
+        self._sites += 1
+        low, high = within or (kind.low, kind.high)
+        statement = Havoc(name, self._sites, low, high, place, call, origin)
+        where = self.current if block is None else block
+        self.graph.blocks[where].statements.append(statement)
+
+    def snapshot(self, value: Value) -> Value:
+        """The value as it is now, whatever is assigned later."""
+        if value.term.constant:
+            return value
+        name = self.fresh("", value.kind)
+        self.assign(name, value.term)
+        return Value(var(name), value.kind)
+
+    # ---- arithmetic
+
+    def convert(self, value: Value, kind: CType) -> Value:
+        """C's conversion; values that the target type holds are untouched."""
+        if kind == BOOL:
+            return Value(value.truth(), BOOL)
+        if value.term.boolean or kind.holds(value.kind):
+            return Value(value.term, kind)
+        term = value.integer()
+        wide = kind.bits >= value.kind.bits
+        if wide and not kind.signed and not self.wrap_unsigned:
+            # Mathematical integers: only the negative values leave the unsigned type.
+            modulus = const(1 << kind.bits)
+            return Value(
+                ite(compare("<", term, const(0)), divide("mod", term, modulus), term), kind
+            )
+        return Value(wrapped(term, kind), kind)
+
+    def arithmetic(self, term: Term, kind: CType, place: Place, *, op: str) -> Value:
+        """The result of `+ - *` in its type: exact, wrapped, or an overflow to be excluded."""
+        if term.constant and kind.low <= term.leaf <= kind.high:
+            return Value(term, kind)
+        if kind.signed:
+            if self.wrap:
+                inside = conj(
+                    (compare("<=", const(kind.low), term), compare("<=", term, const(kind.high)))
+                )
+                self.require(inside, SIGNED_OVERFLOW, place)
+            return Value(term, kind)
+        modulus = const(1 << kind.bits)
+        sunk = compare("<", term, const(0))
+        if op != "-":
+            self.graph.modular = True
+        if not self.wrap_unsigned:
+            return Value(ite(sunk, divide("mod", term, modulus), term) if op == "-" else term, kind)
+        # Of two values of the type, sums and differences are off by less than the modulus.
+        if op == "-":
+            return Value(ite(sunk, add(term, modulus), term), kind)
+        if op == "+":
+            above = compare("<", const(kind.high), term)
+            return Value(ite(above, sub(term, modulus), term), kind)
+        return Value(divide("mod", term, modulus), kind)
+
+    def _wraps(self, kind: CType) -> bool:
+        return self.wrap or (self.wrap_unsigned and not kind.signed)
+
+    def constant_value(self, value: Value, node: Any) -> int:
+        term = value.integer()
+        if not term.constant:
+            raise InputError("a constant is needed here", place=self.place(node))
+        return int(term.leaf)
+
+
+def wrapped(term: Term, kind: CType) -> Term:
+    """The value of the type that is congruent to the term."""
+    if term.constant and kind.low <= term.leaf <= kind.high:
+        return term
+    modulus = const(1 << kind.bits)
+    if not kind.signed:
+        inside, outside = compare("<=", const(0), term), divide("mod", term, modulus)
+    else:
+        half = const(1 << (kind.bits - 1))
+        shifted = divide("mod", sub(term, const(kind.low)), modulus)
+        inside, outside = compare("<=", const(kind.low), term), sub(shifted, half)
+    inside = conj((inside, compare("<=", term, const(kind.high))))
+    return outside if inside.constant else ite(inside, term, outside)

@@ -1,0 +1,392 @@
+"""C expressions to terms; side effects become statements, left to right, sequenced as in C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError
+from ...system.terms import (
+    ONE,
+    ZERO,
+    Term,
+    compare,
+    conj,
+    const,
+    disj,
+    divide,
+    ite,
+    mul,
+    neg,
+    negate,
+    sub,
+    truth,
+    var,
+)
+from ...system.terms import add as plus
+from ._directive import binary_constant
+from ._emitter import SIGNED_OVERFLOW, Value
+from ._library import FLOATING
+from ._order import FALLIBLE, Order, sound
+from ._static import COMPARISONS, STEPS
+from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
+from ._unsupported import Unsupported
+
+_BITS = frozenset({"&", "|", "^", "<<", ">>"})
+
+
+class Expressions(Order):
+    """Everything that has a value."""
+
+    # ---- purity
+
+    def plain(self, node: Any) -> bool:
+        """Has the expression neither side effects nor obligations of its own?"""
+        if isinstance(node, c_ast.ID | c_ast.Constant):
+            return True
+        if isinstance(node, c_ast.UnaryOp):
+            if node.op in ("sizeof", "_Alignof"):
+                return True
+            return (
+                node.op in ("!", "+", "-", "~")
+                and self.plain(node.expr)
+                and not (self.wrap and node.op == "-")
+            )
+        if isinstance(node, c_ast.BinaryOp):
+            if node.op in FALLIBLE and not sound(node.op, node.right):
+                return False
+            if node.op == "<<":
+                return False  # of a negative value it is undefined
+            if self.wrap and node.op in ("+", "-", "*", "/", "%", "<<"):
+                return False
+            return self.plain(node.left) and self.plain(node.right)
+        if isinstance(node, c_ast.Cast):
+            return self.plain(node.expr)
+        if isinstance(node, c_ast.GenericSelection):
+            return self.plain(self.chosen(node))
+        if isinstance(node, c_ast.TernaryOp):
+            return all(self.plain(part) for part in (node.cond, node.iftrue, node.iffalse))
+        return False
+
+    def harmless(self, node: Any) -> bool:
+        """Of an expression whose value is not modelled: does it change no integer variable, give
+        no address of one away, and ask nothing of its operands that would have to be checked?"""
+        if isinstance(node, c_ast.ID):
+            if self.lookup(node.name) is None and self._is_function(node.name):
+                raise self.unsupported("function pointers", node)
+            return True
+        if isinstance(node, c_ast.Cast | c_ast.NamedInitializer):
+            return self.harmless(node.expr)
+        if isinstance(node, c_ast.InitList):
+            return all(map(self.harmless, node.exprs))
+        if isinstance(node, c_ast.FuncCall):
+            name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+            arguments = node.args.exprs if node.args else ()
+            return name in ("malloc", "calloc", "alloca") and all(map(self.harmless, arguments))
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            slot = self.lookup(node.expr.name) if isinstance(node.expr, c_ast.ID) else None
+            return slot is not None and isinstance(slot.kind, Opaque)
+        if isinstance(node, c_ast.BinaryOp) and node.op == "*":  # of `malloc(n * sizeof(int))`
+            sides = (node.left, node.right)
+            if any(isinstance(side, c_ast.UnaryOp) and side.op == "sizeof" for side in sides):
+                return all(map(self.harmless, sides))
+        return isinstance(node, c_ast.Constant) or self._is_constant(node)
+
+    def _is_constant(self, node: Any) -> bool:
+        try:
+            self.constant(node)
+        except (InputError, Unsupported):
+            return False
+        return True
+
+    def _is_function(self, name: str) -> bool:
+        return name in self.functions or name in self.prototypes
+
+    # ---- values
+
+    def rvalue(self, node: Any) -> Value:
+        """The value of an expression of integer type."""
+        value = self.evaluate(node)
+        if value is None:
+            raise self.unsupported("the value of a void expression", node)
+        return value
+
+    def evaluate(self, node: Any) -> Value | None:
+        """As `rvalue`, but a call of a void function has no value."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise self.unsupported(_describe(node), node)
+        return method(node)
+
+    def effects(self, node: Any) -> None:
+        """Evaluate for the side effects only."""
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--"):
+            node = c_ast.UnaryOp(node.op[1:], node.expr, node.coord)
+        if isinstance(node, c_ast.Cast) and _is_void(node.to_type):
+            node = node.expr
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof"):
+            return  # its operand is not evaluated
+        if isinstance(node, c_ast.ExprList):
+            for item in node.exprs:
+                self.effects(item)
+        elif isinstance(node, c_ast.TernaryOp):  # its sides may be void
+            yes, no, after = (self.graph.block() for _ in range(3))
+            self.condition(node.cond, yes, no)
+            for block, side in ((yes, node.iftrue), (no, node.iffalse)):
+                self.start(block)
+                self.effects(side)
+                self.jump(after)
+            self.start(after)
+        elif not isinstance(node, c_ast.Constant | c_ast.ID):
+            self.evaluate(node)
+        elif isinstance(node, c_ast.ID) and self.lookup(node.name) is None:
+            self.evaluate(node)  # says that it is not declared
+
+    def condition(self, node: Any, yes: int, no: int) -> None:
+        """Leave for `yes` or `no` by the truth of the expression, with short circuits."""
+        if not self.plain(node):
+            if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+                return self.condition(node.expr, no, yes)
+            if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+                middle = self.graph.block()
+                if node.op == "&&":
+                    self.condition(node.left, middle, no)
+                else:
+                    self.condition(node.left, yes, middle)
+                self.start(middle)
+                return self.condition(node.right, yes, no)
+        return self.branch(self.truth_of(node), yes, no, self.place(node))
+
+    def truth_of(self, node: Any) -> Term:
+        """Is the value other than zero? The address of a text, as in `c && "why"`, always is."""
+        if isinstance(node, c_ast.Constant) and node.type == "string":
+            return truth(True)
+        return self.rvalue(node).truth()
+
+    def _constant(self, node: Any) -> Value:
+        if node.type == "string":
+            raise self.unsupported("strings", node)
+        if "float" in node.type or "double" in node.type:
+            raise self.unsupported("floating point", node)
+        value, kind = integer_literal(node.value, self.place(node))
+        return Value(const(value), kind)
+
+    def _id(self, node: Any) -> Value:
+        slot = self.lookup(node.name)
+        if slot is None and self._is_function(node.name):
+            raise self.unsupported("function pointers", node)
+        if slot is None:
+            raise InputError(
+                f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",
+                place=self.place(node),
+            )
+        if slot.constant is not None:
+            return Value(const(slot.constant), INT)
+        if isinstance(slot.kind, Opaque) or slot.name is None:
+            what = slot.kind.what if isinstance(slot.kind, Opaque) else "this name"
+            raise self.unsupported(what, node)
+        return Value(var(slot.name), slot.kind)
+
+    def _unaryop(self, node: Any) -> Value:
+        op = node.op
+        if op in STEPS:
+            return self._step(node)
+        if op in ("sizeof", "_Alignof"):
+            return Value(const(self.size(node.expr)), ULONG)
+        if op in ("&", "*"):
+            raise self.unsupported("pointers", node)
+        if op == "!":
+            return Value(negate(self.truth_of(node.expr)), INT)
+        value = self.rvalue(node.expr)
+        kind = promote(value.kind)
+        value = self.convert(value, kind)
+        if op == "+":
+            return value
+        if op == "-":
+            return self.arithmetic(neg(value.integer()), kind, self.place(node), op="-")
+        if op == "~":
+            base = const(-1 if kind.signed else kind.high)
+            return Value(sub(base, value.integer()), kind)
+        raise self.unsupported(f"the operator '{op}'", node)
+
+    def target(self, node: Any) -> tuple[str, CType]:
+        """The variable that an assignment changes."""
+        if isinstance(node, c_ast.ID):
+            slot = self.lookup(node.name)
+            if slot is None:
+                raise InputError(f"'{node.name}' is not declared", place=self.place(node))
+            if isinstance(slot.kind, Opaque):
+                raise self.unsupported(slot.kind.what, node)
+            if slot.name is None:
+                raise InputError(f"'{node.name}' cannot be assigned", place=self.place(node))
+            return slot.name, slot.kind
+        if isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp):
+            raise self.unsupported(_describe(node), node)
+        raise InputError("this cannot be assigned to", place=self.place(node))
+
+    def _step(self, node: Any) -> Value:
+        name, kind = self.target(node.expr)
+        old = Value(var(name), kind)
+        if node.op.startswith("p"):
+            old = self.snapshot(old)
+        one = Value(const(abs(STEPS[node.op])), INT)
+        new = self.binary("+" if STEPS[node.op] > 0 else "-", Value(var(name), kind), one, node)
+        self.assign(name, self.convert(new, kind).term, self.place(node))
+        return old if node.op.startswith("p") else Value(var(name), kind)
+
+    def _genericselection(self, node: Any) -> Value | None:
+        return self.evaluate(self.chosen(node))
+
+    def _assignment(self, node: Any) -> Value:
+        name, kind = self.target(node.lvalue)
+        self.check_assignment(node)
+        value = self.rvalue(node.rvalue)
+        if node.op != "=":
+            value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
+        self.assign(name, self.convert(value, kind).term, self.place(node.lvalue))
+        return Value(var(name), kind)
+
+    def _exprlist(self, node: Any) -> Value | None:
+        for item in node.exprs[:-1]:
+            self.effects(item)
+        return self.evaluate(node.exprs[-1])
+
+    def _cast(self, node: Any) -> Value | None:
+        kind = self.type(node.to_type)
+        if isinstance(kind, Opaque):
+            if kind.name == "void":
+                self.effects(node.expr)
+                return None
+            raise self.unsupported(kind.what, node)
+        call = node.expr
+        if isinstance(call, c_ast.FuncCall) and getattr(call.name, "name", None) in FLOATING:
+            return self.rounded(call, kind)
+        return self.convert(self.rvalue(node.expr), kind)
+
+    def rounded(self, call: Any, kind: CType) -> Value:
+        raise AssertionError("given by Calls")
+
+    def _ternaryop(self, node: Any) -> Value:
+        if self.plain(node.iftrue) and self.plain(node.iffalse):
+            condition = self.truth_of(node.cond)
+            yes, no = self.rvalue(node.iftrue), self.rvalue(node.iffalse)
+            kind = common(yes.kind, no.kind)
+            first, second = self.convert(yes, kind), self.convert(no, kind)
+            return Value(ite(condition, first.integer(), second.integer()), kind)
+        return self._choice(node.cond, node.iftrue, node.iffalse)
+
+    def _choice(self, cond: Any, yes_node: Any, no_node: Any) -> Value:
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.condition(cond, yes, no)
+        ends: list[tuple[int, Value]] = []
+        for block, node in ((yes, yes_node), (no, no_node)):
+            self.start(block)
+            value = self.rvalue(node)
+            ends.append((self.current, value))
+        kind = common(ends[0][1].kind, ends[1][1].kind)
+        name = self.fresh("", kind)
+        for block, value in ends:
+            self.start(block)
+            self.assign(name, self.convert(value, kind).term)
+            self.jump(after)
+        self.start(after)
+        return Value(var(name), kind)
+
+    def _binaryop(self, node: Any) -> Value:
+        if node.op in ("&&", "||"):
+            return self._logical(node)
+        self.check_operands([node.left, node.right], node)
+        left = self.rvalue(node.left)
+        if not self.plain(node.right):
+            left = self.snapshot(left)
+        return self.binary(node.op, left, self.rvalue(node.right), node)
+
+    def _logical(self, node: Any) -> Value:
+        if self.plain(node.right):
+            left, right = self.truth_of(node.left), self.truth_of(node.right)
+            return Value(conj((left, right)) if node.op == "&&" else disj((left, right)), INT)
+        name = self.fresh("", INT)
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.condition(node, yes, no)
+        for block, value in ((yes, ONE), (no, ZERO)):
+            self.start(block)
+            self.assign(name, value)
+            self.jump(after)
+        self.start(after)
+        return Value(var(name), INT)
+
+    def binary(self, op: str, left: Value, right: Value, node: Any) -> Value:
+        """An operator on two values, with C's conversions."""
+        place = self.place(node)
+        if op in ("<<", ">>"):
+            return self._shift(op, left, right, node)
+        kind = common(left.kind, right.kind)
+        a, b = self.convert(left, kind).integer(), self.convert(right, kind).integer()
+        if op in COMPARISONS:
+            return Value(compare("=" if op == "==" else op, a, b), INT)
+        if op == "+":
+            return self.arithmetic(plus(a, b), kind, place, op="+")
+        if op == "-":
+            return self.arithmetic(sub(a, b), kind, place, op="-")
+        if op == "*":
+            return self.arithmetic(mul(a, b), kind, place, op="*")
+        if op in ("/", "%"):
+            self.require(compare("!=", b, const(0)), "undefined behaviour: division by zero", place)
+            if b.constant and b.leaf == 0:
+                return Value(ZERO, kind)
+            quotient = divide("tdiv", a, b)
+            if self.wrap and kind.signed and not (b.constant and b.leaf != -1):
+                self.require(
+                    compare("<=", quotient, const(kind.high)),
+                    SIGNED_OVERFLOW,
+                    place,
+                )
+            return Value(quotient if op == "/" else divide("trem", a, b), kind)
+        if op in _BITS:
+            return self._bits(op, a, b, kind, node)
+        raise self.unsupported(f"the operator '{op}'", node)
+
+    def _bits(self, op: str, a: Any, b: Any, kind: CType, node: Any) -> Value:
+        if a.constant and b.constant:
+            return Value(const(binary_constant(op, a.leaf, b.leaf)), kind)
+        if a.constant:
+            a, b = b, a
+        if op == "&" and b.constant and b.leaf >= 0 and (b.leaf & (b.leaf + 1)) == 0:
+            # A mask of low bits is the remainder by a power of two, in two's complement.
+            return Value(divide("mod", a, const(b.leaf + 1)), kind)
+        raise self.unsupported("bit operations", node)
+
+    def _shift(self, op: str, left: Value, right: Value, node: Any) -> Value:
+        kind = promote(left.kind)
+        a, b = self.convert(left, kind).integer(), right.integer()
+        if not b.constant:
+            raise self.unsupported("bit operations (a shift by a variable amount)", node)
+        place = self.place(node)
+        if not 0 <= b.leaf < kind.bits:
+            self.require(truth(False), "undefined behaviour: shift out of range", place)
+            return Value(ZERO, kind)
+        power = const(1 << b.leaf)
+        if op == ">>":
+            return Value(divide("div", a, power), kind)
+        if kind.signed:
+            self.require(
+                compare("<=", ZERO, a), "undefined behaviour: shift of a negative value", place
+            )
+        return self.arithmetic(mul(a, power), kind, place, op="*")
+
+
+def _is_void(node: Any) -> bool:
+    kind = getattr(getattr(node, "type", None), "type", None)
+    return isinstance(kind, c_ast.IdentifierType) and kind.names == ["void"]
+
+
+def _describe(node: Any) -> str:
+    names = {
+        "ArrayRef": "arrays",
+        "StructRef": "structures",
+        "UnaryOp": "pointers",
+        "InitList": "initialiser lists",
+        "CompoundLiteral": "compound literals",
+    }
+    return names.get(type(node).__name__, f"'{type(node).__name__}' expressions")

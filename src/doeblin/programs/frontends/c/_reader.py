@@ -1,0 +1,177 @@
+"""C text to a graph."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pycparser import CParser, c_ast
+from pycparser.c_parser import ParseError
+
+from ...._errors import InputError, Place
+from ...system import Graph, thread_jumps
+from ._clean import clean
+from ._emitter import Slot
+from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ._preprocess import Preprocessor
+from ._statements import Statements
+from ._tokens import Token
+from ._types import Opaque, Wraps
+from ._unsupported import Unsupported
+
+
+def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None = None) -> Graph:
+    """Parse and lower one C file. Bad C raises InputError, what is not modelled Unsupported."""
+    preprocessor = Preprocessor(folder)
+    cleaned = clean(preprocessor.run(text, file))
+    places = [token.place for token in cleaned.tokens]
+    end = places[-1] if places else Place(file, 1, 1)
+    parser = CParser()
+    try:
+        tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
+        lowering = Statements(places, file, wraps=wraps)
+        lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
+        lowering.annotations = preprocessor.annotations
+        lowering.headers = bool(preprocessor.known or preprocessor.missing)
+        lowering.graph.remarks.missing = dict(preprocessor.missing)
+        return _lower(lowering, tree, file)
+    except ParseError as error:
+        found = _located(str(error), _next_line(parser), places, end)
+        found = _unended(cleaned.tokens, places, found)
+        raise _misplaced(cleaned.tokens, found.place) or _undeclared(preprocessor, found) from None
+    except RecursionError:
+        raise Unsupported("nesting this deep", Place(file)) from None
+
+
+def _located(message: str, line: int | None, places: list[Place], end: Place) -> InputError:
+    """The parser's message with its line, or else the next token's, turned into a place."""
+    match = re.search(r":(\d+)(?::\d+)?: (.*)", message, re.DOTALL)
+    if match is not None:
+        line, message = int(match.group(1)), match.group(2)
+    else:
+        message = message.rpartition(": ")[2]
+    if line is None:
+        return InputError("C syntax error: the file ends too early", place=end)
+    place = places[min(line, len(places)) - 1] if places else end
+    message = message[:1].lower() + message[1:]
+    joint = " " if message.startswith("before") else ": "
+    return InputError(f"C syntax error{joint}{message}", place=place)
+
+
+def _unended(tokens: list[Token], places: list[Place], error: InputError) -> InputError:
+    """The same error where its cause is: a line that ends without its semicolon."""
+    at = places.index(error.place) if error.place and error.place in places else 0
+    before, here = places[at - 1], places[at]
+    last = tokens[at - 1].text if 0 < at < len(tokens) else ""
+    if before.line == here.line or before.column is None or not re.search(r"[\w\])\"']$", last):
+        return error
+    end = before._replace(column=before.column + len(last))
+    following = f"(before: {tokens[at].text}, line {here.line})"
+    message = f"C syntax error after '{last}': is a ';' missing? {following}"
+    return InputError(message, place=end)
+
+
+def _misplaced(tokens: list[Token], place: Place | None) -> Unsupported | None:
+    """Would the text be C without its annotations? Then one stands where none can."""
+    kept = [token for token in tokens if token.kind != "annotation"]
+    if len(kept) == len(tokens):
+        return None
+    try:
+        CParser().parse("\n".join(token.text for token in kept))
+    except ParseError:
+        return None
+    return Unsupported("an annotation within an expression or declaration", place or Place(""))
+
+
+def _undeclared(preprocessor: Preprocessor, error: InputError) -> Exception:
+    """A syntax error, unless a header that was not read may have declared a type."""
+    if not preprocessor.missing or error.place is None:
+        return error
+    name = preprocessor.missing[0][0]
+    return Unsupported(
+        f"this, which the header '{name}' may declare (it was not found),", error.place
+    )
+
+
+def _next_line(parser: CParser) -> int | None:
+    """Where the parser stopped: some of its messages do not say. Nothing at the end of the text."""
+    tokens = getattr(parser, "_tokens", None)
+    token = tokens.peek() if tokens is not None else None
+    return token.lineno if token is not None else None
+
+
+def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
+    for number, item in enumerate(tree.ext):
+        if isinstance(item, c_ast.Pragma):
+            later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
+            lowering.file_scope(item, next(later, None))
+        elif isinstance(item, c_ast.FuncDef):
+            lowering.functions[item.decl.name] = item
+            lowering.prototypes[item.decl.name] = item.decl.type
+        else:
+            lowering.statement(item)
+    lowering.define_globals()
+    entry = _entry(lowering.functions, file)
+    frame: dict[str, Slot] = {}
+    declared = lowering.functions[entry].decl.type
+    for parameter in declared.args.params if declared.args else []:
+        if getattr(parameter, "name", None) is None:
+            continue
+        kind = lowering.type(parameter)
+        if isinstance(kind, Opaque):
+            frame[parameter.name] = Slot(kind)
+            continue
+        place = lowering.place(parameter)
+        name = lowering.fresh(parameter.name, kind, place)
+        lowering.havoc(name, kind, place, origin="parameter")
+        frame[parameter.name] = Slot(kind, name)
+    lowering.body(entry, frame, None)
+    lowering.stop()
+    lowering.note_unused()
+    lowering.graph.remarks.notes += _unused(lowering, entry)
+    thread_jumps(lowering.graph)
+    return lowering.graph
+
+
+def _unused(lowering: Statements, entry: str) -> list[str]:
+    """What a reader might believe to be checked, and is not."""
+    found = [] if entry == "main" else [f"there is no 'main': the program starts at '{entry}'"]
+    for name, definition in lowering.functions.items():
+        if name not in lowering.entered and _claims(definition.body):
+            found.append(
+                f"the function '{name}' is never called: its assertions are not checked, at "
+                f"{lowering.place(definition.decl)}"
+            )
+    return found
+
+
+def _claims(node: Any) -> bool:
+    """Is there an assertion in the statement?"""
+    calls: set[str] = set()
+    _calls(node, calls)
+    return bool(calls & (ASSERTIONS | FAILURES))
+
+
+def _entry(functions: dict[str, Any], file: str) -> str:
+    """`main`, or the one function that no other calls."""
+    if "main" in functions:
+        return "main"
+    called: set[str] = set()
+    for definition in functions.values():
+        _calls(definition.body, called)
+    roots = [
+        name
+        for name in functions
+        if name not in called and name not in ASSERTIONS and name not in ASSUMPTIONS
+    ]
+    if len(roots) == 1:
+        return roots[0]
+    raise InputError("there is no function 'main' to start from", place=Place(file, 1, 1))
+
+
+def _calls(node: Any, found: set[str]) -> None:
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        found.add(node.name.name)
+    for _, child in node.children() if node is not None else ():
+        _calls(child, found)

@@ -1,0 +1,158 @@
+"""Z3's expressions over Int and Bool to terms. A Bool variable is an integer that is 0 or 1."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import Any
+
+import z3
+
+from ...._errors import Place
+from ...system.terms import (
+    FALSE,
+    TRUE,
+    Term,
+    add,
+    compare,
+    conj,
+    const,
+    disj,
+    divide,
+    implies,
+    ite,
+    mul,
+    neg,
+    negate,
+)  # fmt: skip
+from ..c import Unsupported
+
+# Terms are folded as they are made: shared parts could make a sum or a number astronomic.
+_BITS = 16_000
+_SUMMANDS = 4_000
+_DISTINCT = 200
+
+
+class Reader:
+    """Reads expressions; `known` gives the terms of constants, by their identity in Z3.
+
+    Shared parts are read once, and nothing here recurses.
+    """
+
+    def __init__(self, place: Place):
+        self.place = place
+        self.known: dict[int, Term] = {}
+        self._done: dict[int, Term] = {}
+        self._kept: list[Any] = []  # keeps identities in use while they are keys
+
+    def bind(self, constant: Any, term: Term) -> None:
+        self.known[constant.get_id()] = term
+        self._kept.append(constant)
+
+    def __call__(self, expression: Any) -> Term:
+        done = self._done
+        self._kept.append(expression)
+        stack = [(expression, False)]
+        while stack:
+            node, ready = stack.pop()
+            key = node.get_id()
+            if key in done:
+                continue
+            if not z3.is_app(node):
+                raise Unsupported("a quantifier here", self.place)
+            if ready:
+                done[key] = self._bounded(self._node(node))
+            else:
+                stack.append((node, True))
+                stack += [(child, False) for child in node.children()]
+        return done[expression.get_id()]
+
+    def _bounded(self, term: Term) -> Term:
+        for item in term.args if term.op == "+" else (term,):
+            number = item.args[0] if item.op == "*" else item
+            if number.constant and not number.boolean and number.leaf.bit_length() > _BITS:
+                raise Unsupported(f"a constant of more than {_BITS} bits", self.place)
+        if term.op == "+" and len(term.args) > _SUMMANDS:
+            raise Unsupported(f"a sum of more than {_SUMMANDS} terms", self.place)
+        return term
+
+    def _node(self, node: Any) -> Term:
+        if (found := self.known.get(node.get_id())) is not None:
+            return found
+        kind = node.decl().kind()
+        if kind == z3.Z3_OP_ANUM and node.is_int():
+            text = node.as_string()
+            if len(text) > _BITS // 4:
+                raise Unsupported(f"a constant of more than {_BITS // 4} digits", self.place)
+            return const(int(text))
+        args = [self._done[child.get_id()] for child in node.children()]
+        make = _OPERATORS.get(kind)
+        if make is None or not _ours(node.sort()):
+            raise Unsupported(self._why(node, kind), self.place)
+        if kind == z3.Z3_OP_DISTINCT and len(args) > _DISTINCT:
+            raise Unsupported(f"'distinct' of more than {_DISTINCT} terms", self.place)
+        return make(args)
+
+    def _why(self, node: Any, kind: int) -> str:
+        if kind == z3.Z3_OP_UNINTERPRETED:
+            shown = node.decl().name()
+            return f"'{shown}' inside a term (only as a premise or a conclusion)"
+        if not _ours(node.sort()):
+            return f"the sort {node.sort().sexpr()}"
+        return f"the operator '{node.decl().name()}'"
+
+
+def _ours(sort: Any) -> bool:
+    return sort.kind() in (z3.Z3_INT_SORT, z3.Z3_BOOL_SORT)
+
+
+def _subtract(args: list[Term]) -> Term:
+    return add(args[0], *(neg(other) for other in args[1:]))
+
+
+def _multiply(args: list[Term]) -> Term:
+    result = args[0]
+    for other in args[1:]:
+        result = mul(result, other)
+    return result
+
+
+def _xor(args: list[Term]) -> Term:
+    result = args[0]
+    for other in args[1:]:
+        result = negate(compare("=", result, other))
+    return result
+
+
+def _chain(op: str):
+    return lambda args: conj(compare(op, a, b) for a, b in pairwise(args))
+
+
+def _absolute(args: list[Term]) -> Term:
+    return ite(compare("<=", const(0), args[0]), args[0], neg(args[0]))
+
+
+_OPERATORS = {
+    z3.Z3_OP_TRUE: lambda args: TRUE,
+    z3.Z3_OP_FALSE: lambda args: FALSE,
+    z3.Z3_OP_ADD: lambda args: add(*args),
+    z3.Z3_OP_SUB: _subtract,
+    z3.Z3_OP_UMINUS: lambda args: neg(args[0]),
+    z3.Z3_OP_MUL: _multiply,
+    z3.Z3_OP_IDIV: lambda args: divide("div", *args),
+    z3.Z3_OP_MOD: lambda args: divide("mod", *args),
+    z3.Z3_OP_LE: _chain("<="),
+    z3.Z3_OP_LT: _chain("<"),
+    z3.Z3_OP_GE: _chain(">="),
+    z3.Z3_OP_GT: _chain(">"),
+    z3.Z3_OP_EQ: _chain("="),
+    z3.Z3_OP_IFF: _chain("="),
+    z3.Z3_OP_DISTINCT: lambda args: conj(compare("!=", a, b) for a, b in combinations(args, 2)),
+    z3.Z3_OP_NOT: lambda args: negate(args[0]),
+    z3.Z3_OP_AND: conj,
+    z3.Z3_OP_OR: disj,
+    z3.Z3_OP_XOR: _xor,
+    z3.Z3_OP_IMPLIES: lambda args: implies(*args),
+    z3.Z3_OP_ITE: lambda args: ite(*args),
+}
+if hasattr(z3, "Z3_OP_ABS"):
+    _OPERATORS[z3.Z3_OP_ABS] = _absolute

@@ -1,0 +1,154 @@
+"""Bounded search for a failure: the clauses unrolled step by step in one solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import z3
+
+from ..system import System
+from ..system.terms import Translator, substitute, var
+from ._budget import SECOND, Budget
+from ._replay import Path
+
+_UNROLLING = 2000  # units of work to write down a clause once more
+_SMALL = SECOND  # work to find a failure with small inputs, too
+_Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
+
+
+class Unrolling:
+    """Deepens by one step at a time; each state has a location and the values of its cut.
+
+    `base` says which clauses stand for many turns of another.
+    """
+
+    def __init__(self, system: System, budget: Budget, base: dict[int, int] | None = None):
+        self.system = system
+        self._base = base or {}
+        self.budget = budget
+        self.depth = 0
+        self.exhausted = False
+        context = budget.context()
+        self._context = context
+        self._translate = Translator(context)
+        self._solver = budget.solver(context)
+        self._used: list[_Choices] = []
+        self._inputs: list[Any] = []
+        self._pending: tuple[_Choices, _Choices] | None = None
+
+    def deepen(self, units: float) -> Path | None:
+        """Look for a failure one step deeper; a path when there is one.
+
+        `exhausted` is set when the solver did not answer with so much work; the next call tries
+        again.
+        """
+        if self._pending is None:
+            self._pending = self._unroll()
+        failing, going = self._pending
+        path = self._failure(failing, units)
+        if path is None and not self.exhausted:
+            self._solver.add(z3.Or(*(s for _, s in going), self._context))
+            self._pending = None
+            self.depth += 1
+        return path
+
+    def _unroll(self) -> tuple[_Choices, _Choices]:
+        """Add a step: the clauses that can fail there, and those that go on."""
+        depth = self.depth
+        failing: _Choices = []
+        going: _Choices = []
+        for index, clause in enumerate(self.system.clauses):
+            if (clause.source is None) != (depth == 0):
+                continue
+            self.budget.tick()
+            self.budget.spend(_UNROLLING)
+            selector = z3.Bool(f"use{index}@{depth}", self._context)
+            rename = {name: var(f"{name}@{depth}") for name in clause.names()}
+            self._inputs += [
+                self._translate.constant(rename[item.name].leaf) for item in clause.inputs
+            ]
+            if clause.source is not None:
+                names = self.system.cuts[clause.source].variables
+                rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in names}
+                at = self._location(clause.source, depth)
+                self._solver.add(z3.Implies(selector, at))
+            body = [self._translate(substitute(clause.constraint, rename))]
+            if clause.target is not None:
+                cut = self.system.cuts[clause.target]
+                for name, arg in zip(cut.variables, clause.args, strict=True):
+                    new = self._translate.constant(f"{clause.target}:{name}@{depth + 1}")
+                    body.append(new == self._translate(substitute(arg, rename)))
+                body.append(self._location(clause.target, depth + 1))
+                going.append((index, selector))
+            else:
+                failing.append((index, selector))
+            self._solver.add(z3.Implies(selector, z3.And(*body, self._context)))
+        for a in range(len(self.system.cuts)):
+            for b in range(a):
+                self._solver.add(
+                    z3.Or(
+                        z3.Not(self._location(a, depth + 1)), z3.Not(self._location(b, depth + 1))
+                    )
+                )
+        self._used.append([*failing, *going])
+        return failing, going
+
+    def _location(self, cut: int, depth: int) -> Any:
+        return z3.Bool(f"at{cut}@{depth}", self._context)
+
+    def _failure(self, failing: list[tuple[int, Any]], units: float) -> Path | None:
+        self.exhausted = False
+        if not failing:
+            return None
+        solver = self._solver
+        solver.push()
+        try:
+            solver.add(z3.Or(*(s for _, s in failing), self._context))
+            answer = self.budget.ask(solver, units)
+            if answer == "unknown":
+                self.exhausted = True
+            if answer != "sat":
+                return None
+            path = self._path(solver.model())
+            return self._smaller() or path
+        except z3.Z3Exception:
+            self.budget.tick()
+            self.exhausted = True
+            return None
+        finally:
+            solver.pop()
+
+    def _smaller(self) -> Path | None:
+        """The same failure with small inputs, which people and machines prefer."""
+        for bound in (9, 1000):
+            self._solver.push()
+            try:
+                for x in self._inputs:
+                    self._solver.add(x <= bound, x >= -bound)
+                if self.budget.ask(self._solver, _SMALL) == "sat":
+                    return self._path(self._solver.model())
+            finally:
+                self._solver.pop()
+        return None
+
+    def _path(self, model: Any) -> Path:
+        steps, turns, leaps = [], [], []
+        for depth, used in enumerate(self._used):
+            chosen = next(
+                index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
+            )
+            clause = self.system.clauses[chosen]
+            names = {name: f"{name}@{depth}" for name in clause.names()}
+            if clause.source is not None:
+                cut = self.system.cuts[clause.source]
+                names |= {n: f"{clause.source}:{n}@{depth}" for n in cut.variables}
+            values = {}
+            for name, full in names.items():
+                value = model.eval(self._translate.constant(full), model_completion=True)
+                values[name] = value.as_long() if z3.is_int_value(value) else 0
+            steps.append((self._base.get(chosen, chosen), values))
+            turns.append(values[clause.turns] if clause.turns else 1)
+            leaps.append(clause if clause.turns else None)
+            if clause.target is None:
+                break
+        return Path(tuple(steps), turns=tuple(turns), leaps=tuple(leaps))

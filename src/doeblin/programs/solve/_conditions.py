@@ -1,0 +1,281 @@
+"""The conditions of a system in a solver: one incremental solver per clause."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import z3
+
+from ..system import Clause, System
+from ..system.terms import Translator, said, symbol
+from ._atoms import Atom, Dnf, dnf_text
+from ._budget import SECOND, Budget
+
+
+class Model(NamedTuple):
+    """A counterexample to a clause: the state it starts in, the inputs, and where it leads."""
+
+    clause: int
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    values: dict[str, int]
+
+
+class GaveUp(Exception):
+    """The solver answered neither sat nor unsat; the message is its reason."""
+
+
+class Conditions:
+    """Asks whether invariants satisfy the clauses, and for models where they do not."""
+
+    def __init__(self, system: System, budget: Budget, *, patience: float = 3 * SECOND):
+        self.system = system
+        self.budget = budget
+        self.patience = patience
+        self.context = budget.context()
+        self._translate = Translator(self.context)
+        self._solvers: list[Any] = []
+        self._names: list[list[str]] = []
+        self._args: list[list[Any]] = []
+        self._atoms: dict[tuple[int, Atom], Any] = {}
+        for clause in system.clauses:
+            budget.tick()
+            solver = budget.solver(self.context)
+            solver.add(self._translate(clause.constraint))
+            if clause.source is not None:
+                solver.add(self._translate(system.cuts[clause.source].facts()))
+            self._solvers.append(solver)
+            self._names.append([*self._source_names(clause), *clause.names()])
+            targets = []
+            for name, arg in zip(self._target_names(clause), clause.args, strict=True):
+                targets.append(self._translate.constant(name))
+                solver.add(targets[-1] == self._translate(arg))
+            self._args.append(targets)
+
+    def _source_names(self, clause: Clause) -> tuple[str, ...]:
+        return self.system.cuts[clause.source].variables if clause.source is not None else ()
+
+    def _target_names(self, clause: Clause) -> tuple[str, ...]:
+        """Names for the state a clause leads to; clauses with the same target share them."""
+        if clause.target is None:
+            return ()
+        cut = self.system.cuts[clause.target]
+        return tuple(f"{name}'{clause.target}" for name in cut.variables)
+
+    def names_of(self, clause: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The solver's names of the source and target state of a clause."""
+        found = self.system.clauses[clause]
+        return self._source_names(found), self._target_names(found)
+
+    # ---- formulas
+
+    def _atom(self, atom: Atom, variables: Sequence[Any], key: int) -> Any:
+        found = self._atoms.get((key, atom))
+        if found is None:
+            parts = [
+                (x if c == 1 else c * x) for c, x in zip(atom.vector, variables, strict=True) if c
+            ]
+            total: Any = z3.Sum(parts) if len(parts) > 1 else parts[0]
+            if atom.modulus:
+                total = total % atom.modulus
+            if atom.relation == 0:
+                found = total <= atom.constant
+            elif atom.relation == 1:
+                found = total == atom.constant
+            else:
+                found = total != atom.constant
+            self._atoms[(key, atom)] = found
+        return found
+
+    def formula(self, dnf: Dnf, variables: Sequence[Any], key: int) -> Any:
+        cubes = []
+        for cube in dnf:
+            parts = [self._atom(atom, variables, key) for atom in cube]
+            if not parts:
+                return z3.BoolVal(True, self.context)
+            cubes.append(parts[0] if len(parts) == 1 else z3.And(*parts, self.context))
+        if len(cubes) == 1:
+            return cubes[0]
+        return z3.Or(*cubes, self.context) if cubes else z3.BoolVal(False, self.context)
+
+    def at_source(self, cut: int, dnf: Dnf) -> Any:
+        names = self.system.cuts[cut].variables
+        return self.formula(dnf, [self._translate.constant(n) for n in names], -1 - cut)
+
+    def at_target(self, clause: int, dnf: Dnf) -> Any:
+        return self.formula(dnf, self._args[clause], self.system.clauses[clause].target or 0)
+
+    def add_text(self, solver: Any, names: Sequence[str], lines: Sequence[str]) -> None:
+        """Assert SMT-LIB text: the solver's own parser reads hundreds of formulas in the time
+        that its Python interface needs for a few."""
+        declared = [f"(declare-const {symbol(name)} Int)" for name in dict.fromkeys(names)]
+        solver.add(z3.parse_smt2_string("\n".join([*declared, *lines]), ctx=self.context))
+
+    def assume(self, cut: int, lemmas: Sequence[Dnf]) -> None:
+        """From now on these hold at a cut point; they must have been proved."""
+        names = self.system.cuts[cut].variables
+        lines = [f"(assert {dnf_text(dnf, names)})" for dnf in lemmas]
+        for solver, clause in zip(self._solvers, self.system.clauses, strict=True):
+            if clause.source == cut and lemmas:
+                self.add_text(solver, names, lines)
+
+    # ---- queries
+
+    def check(self, solver: Any, *assumptions: Any, patience: float = math.inf) -> str:
+        """`sat` or `unsat`; anything else raises."""
+        try:
+            answer = self.budget.ask(solver, min(patience, self.patience), *assumptions)
+        except z3.Z3Exception as error:
+            self.budget.tick()
+            raise GaveUp(said(error)) from None
+        if answer == "unknown":
+            raise GaveUp(solver.reason_unknown())
+        return answer
+
+    def model(self, solver: Any, clause: int) -> Model:
+        """The model of a satisfied query on a clause."""
+        model = solver.model()
+        values: dict[str, int] = {}
+        for name in self._names[clause]:
+            value = model.eval(self._translate.constant(name), model_completion=True)
+            values[name] = value.as_long() if z3.is_int_value(value) else 0
+        target = []
+        for arg in self._args[clause]:
+            value = model.eval(arg, model_completion=True)
+            target.append(value.as_long() if z3.is_int_value(value) else 0)
+        source = tuple(values[n] for n in self._source_names(self.system.clauses[clause]))
+        return Model(clause, source, tuple(target), values)
+
+    def open(self, clause: int, premises: Sequence[Dnf], conclusions: Sequence[Dnf]) -> Any:
+        """The clause's solver, pushed, holding the premises and the negated conclusions."""
+        solver = self._solvers[clause]
+        solver.push()
+        source = self.system.clauses[clause].source
+        if source is not None:
+            for dnf in premises:
+                solver.add(self.at_source(source, dnf))
+        if conclusions:
+            parts = [self.at_target(clause, dnf) for dnf in conclusions]
+            solver.add(z3.Not(parts[0] if len(parts) == 1 else z3.And(*parts, self.context)))
+        return solver
+
+    def violation(
+        self, clause: int, premises: Sequence[Dnf], conclusions: Sequence[Dnf]
+    ) -> Model | None:
+        """A model that the premises and the clause allow and the conclusions exclude."""
+        if self.system.clauses[clause].target is not None and not conclusions:
+            return None
+        solver = self.open(clause, premises, conclusions)
+        try:
+            if self.check(solver) == "unsat":
+                return None
+            return self.model(solver, clause)
+        finally:
+            solver.pop()
+
+    def violations(
+        self,
+        clause: int,
+        premises: Sequence[Dnf],
+        conclusions: Sequence[Dnf],
+        rng: random.Random,
+        *,
+        count: int,
+        scale: int,
+    ) -> list[Model]:
+        """Up to `count` diverse models, small ones first; empty when there is none."""
+        if self.system.clauses[clause].target is not None and not conclusions:
+            return []
+        solver = self.open(clause, premises, conclusions)
+        try:
+            if self.check(solver) == "unsat":
+                return []
+            first = self.model(solver, clause)
+            found = self._small(solver, clause, rng, count, scale)
+            if not found or (count > 2 and rng.random() < 0.2):
+                found.append(first)
+            unique = {(m.source, m.target): m for m in found}
+            return list(unique.values())
+        finally:
+            solver.pop()
+
+    def _small(
+        self, solver: Any, clause: int, rng: random.Random, count: int, scale: int
+    ) -> list[Model]:
+        """Models inside a box about the origin, then in random half-spaces of it."""
+        names = self._names[clause]
+        shown = [self._translate.constant(n) for n in names[:40]]
+        found: list[Model] = []
+        if not shown:
+            return found
+        for bound in (rng.choice((4, 8, 16)), 2 * scale + 8):
+            solver.push()
+            try:
+                for x in shown:
+                    solver.add(x <= bound, x >= -bound)
+                if self._satisfied(solver):
+                    found.append(self.model(solver, clause))
+                    for _ in range(count - 1):
+                        self._half_space(solver, shown, rng, bound, clause, found)
+                    return found
+            finally:
+                solver.pop()
+        return found
+
+    def _half_space(
+        self,
+        solver: Any,
+        shown: list[Any],
+        rng: random.Random,
+        bound: int,
+        clause: int,
+        found: list[Model],
+    ) -> None:
+        solver.push()
+        try:
+            for x in rng.sample(shown, min(len(shown), rng.choice((1, 2, 2)))):
+                value = rng.randint(-3, 3) if rng.random() < 0.3 else rng.randint(-bound, bound)
+                solver.add(x <= value if rng.random() < 0.5 else x >= value)
+            if self._satisfied(solver):
+                found.append(self.model(solver, clause))
+        finally:
+            solver.pop()
+
+    def at_state(self, clause: int, state: Sequence[int]) -> Any:
+        """The clause's solver, pushed, starting in a given state."""
+        solver = self._solvers[clause]
+        solver.push()
+        names = self._source_names(self.system.clauses[clause])
+        for name, value in zip(names, state, strict=True):
+            solver.add(self._translate.constant(name) == value)
+        return solver
+
+    def to_state(self, clause: int, state: Sequence[int]) -> Any:
+        """The clause's solver, pushed, ending in a given state."""
+        solver = self._solvers[clause]
+        solver.push()
+        for arg, value in zip(self._args[clause], state, strict=True):
+            solver.add(arg == value)
+        return solver
+
+    def vary(self, solver: Any, clause: int, rng: random.Random, scale: int) -> Model | None:
+        """Another model of an open query: a random half-space of one of the targets."""
+        if not self._args[clause]:
+            return None
+        solver.push()
+        try:
+            bound = scale + 5 if rng.random() < 0.5 else 5
+            x, value = rng.choice(self._args[clause]), rng.randint(-bound, bound)
+            solver.add(x <= value if rng.random() < 0.5 else x >= value)
+            return self.model(solver, clause) if self._satisfied(solver) else None
+        finally:
+            solver.pop()
+
+    def _satisfied(self, solver: Any) -> bool:
+        try:
+            return self.check(solver) == "sat"
+        except GaveUp:
+            return False

@@ -1,0 +1,348 @@
+"""A claimed failure, run step by step on the original program."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from ..system import Clause, Fail, Graph, Havoc, Interpreter, Law, Run, System
+from ..system.terms import evaluate
+
+_SHORT = 100_000
+_LONG = 4_000_000_000
+_SHOWN = 200
+_KEPT = 1000  # inputs of a run that has more than can be kept
+_PROBES = 20  # turns of a leap that are looked at
+FARTHEST = 10_000_000  # turns that are taken one by one where leaping does not do
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way to a failure: inputs of a concrete run so far (`prefix`), then steps by clause.
+
+    `prefix` are the values of a run's inputs in order; each step gives the values of the clause's
+    variables and inputs. `turns` says how often each step is taken (once, when it is empty).
+    """
+
+    steps: tuple[tuple[int, dict[str, int]], ...]
+    prefix: tuple[int, ...] = ()
+    arrivals: int = 0
+    turns: tuple[int, ...] = ()
+    leaps: tuple[Clause | None, ...] = ()
+    """Of a step that is taken many times, the clause that takes all of them at once."""
+
+    @classmethod
+    def of_run(cls, inputs: Sequence[int]) -> Path:
+        """A run on these inputs, which decide all of it."""
+        return cls((), tuple(inputs), 1 << 60)
+
+
+@dataclass(slots=True)
+class Failure:
+    """A failure that has been replayed: by the interpreter, or clause by clause."""
+
+    run: Run | None = None
+    states: list[tuple[str, dict[str, int]]] = field(default_factory=list)
+
+
+def replay_graph(
+    graph: Graph,
+    interpreter: Interpreter,
+    system: System,
+    path: Path,
+    tick: Callable[[], None] = lambda: None,
+) -> Failure | None:
+    """Run the program with the path's inputs; a failure only if the program really fails."""
+    sites = [system.clauses[index].sites(values) for index, values in path.steps]
+    ends = list(accumulate(path.turns or [1] * len(sites)))
+    queue = iter(path.prefix)
+
+    def choose(havoc: Havoc, arrivals: int) -> int:
+        for value in queue:
+            return value
+        step = bisect_right(ends, arrivals - path.arrivals)
+        if arrivals >= path.arrivals and step < len(sites) and havoc.site in sites[step]:
+            return sites[step][havoc.site]
+        return _default(havoc)
+
+    # Variables that are read though no statement gave them a value start as the solver chose.
+    initial = {}
+    if path.steps and not path.arrivals:
+        first, values = path.steps[0]
+        unset = [item for item in system.clauses[first].inputs if item.site is None]
+        initial = {item.variable: values[item.name] for item in unset if item.variable}
+    watch = [cut.block for cut in system.cuts]
+    arrivals = 0
+
+    def arrive(block: int) -> None:
+        nonlocal arrivals
+        arrivals += 1
+
+    run = interpreter.run(
+        lambda havoc: choose(havoc, arrivals),
+        watch=watch,
+        limit=_SHORT,
+        initial=initial,
+        record=True,
+        arrive=arrive,
+        visit_limit=_SHORT,
+    )
+    if run.outcome == "cut" and sum(path.turns) > _SHORT and any(path.leaps):
+        return _Leaping(interpreter, system, path).replay(initial)
+    if run.outcome == "cut":
+        queue = iter(path.prefix)
+        if not any(sites[1:]):
+            watch = []  # arrivals do not matter, and counting them takes time
+        return _replay_long(graph, interpreter, watch, choose, initial, tick)
+    return Failure(run) if run.outcome == "failed" else None
+
+
+def _replay_long(
+    graph: Graph,
+    interpreter: Interpreter,
+    watch: list[int],
+    choose: Callable[[Havoc, int], int],
+    initial: dict[str, int],
+    tick: Callable[[], None],
+) -> Failure | None:
+    """A run too long to write down: executed in full, shown from both ends."""
+    from ..system._fast import Fast, LongRun
+
+    passed: list[LongRun] = []
+
+    def go_on(now: LongRun) -> bool:
+        tick()
+        passed[:] = [*passed[-1:], now]
+        return True
+
+    fast = Fast(graph, watch)
+    whole = fast.run(choose, limit=_LONG, initial=initial, go_on=go_on)
+    if whole.outcome != "failed":
+        return None
+    values = [value for _, value in whole.inputs]
+    head = interpreter.run(_in_order(values), limit=_SHOWN, initial=initial, record=True)
+    # From the last state but one that was noted, or else the start, to shortly before the end.
+    used, blocks, state, block = 0, 0, initial, 0
+    if passed:
+        note = passed[0]
+        used, blocks, state, block = note.used, note.blocks, note.state, note.block
+    late = fast.run(
+        _ordered(values[used:]),
+        limit=max(0, whole.blocks - blocks - _SHOWN),
+        initial=state,
+        block=block,
+    )
+    tail = interpreter.run(
+        _in_order(values[used + late.used :]),
+        limit=_SHORT,
+        initial=late.state,
+        block=late.block,
+        record=True,
+    )
+    if tail.outcome != "failed":
+        return None
+    middle = whole.blocks - 2 * _SHOWN
+    return Failure(
+        Run(
+            "failed",
+            tail.failure,
+            inputs=whole.inputs,
+            steps=head.steps + tail.steps,
+            gap=(len(head.steps), middle),
+        )
+    )
+
+
+def _in_order(values: Sequence[int]) -> Callable[[Havoc], int]:
+    rest = iter(values)
+    return lambda havoc: next(rest, 0)
+
+
+def _ordered(values: Sequence[int]) -> Callable[[Havoc, int], int]:
+    rest = iter(values)
+    return lambda havoc, arrivals: next(rest, 0)
+
+
+def fails_on(
+    interpreter: Interpreter, inputs: Sequence[int], tick: Callable[[], None]
+) -> Fail | None:
+    """The failure that a program comes to on these inputs, if it does."""
+    run = interpreter.run(_in_order(inputs), limit=_SHORT, visit_limit=_SHORT)
+    if run.outcome != "cut":
+        return run.failure
+    from ..system._fast import Fast
+
+    def go_on(now: object) -> bool:
+        tick()
+        return True
+
+    return Fast(interpreter.graph).run(_ordered(inputs), limit=_LONG, go_on=go_on).failure
+
+
+class _Leaping:
+    """Replays a path of more turns than can be taken one by one, with inputs by their law.
+
+    Of each step that is taken many times, the interpreter takes the first turns, the last, and
+    some in between; each must lead where the arithmetic of all turns says. That arithmetic must
+    hold on the state at hand, evaluated in whole numbers; no solver is involved.
+    """
+
+    def __init__(self, interpreter: Interpreter, system: System, path: Path):
+        self._interpreter = interpreter
+        self._system = system
+        self._path = path
+        self._watch = [cut.block for cut in system.cuts]
+
+    def replay(self, initial: dict[str, int]) -> Failure | None:
+        path = self._path
+        block, state = 0, initial
+        parts: list[tuple[tuple[tuple[Havoc, int], ...], int]] = []
+        steps: list = []
+        gap: tuple[int, int] | None = None
+        for number, (index, values) in enumerate(path.steps):
+            clause, leap, turns = (
+                self._system.clauses[index],
+                path.leaps[number],
+                path.turns[number],
+            )
+            if (clause.source is None) != (number == 0):
+                return None
+            if clause.source is not None and self._system.cuts[clause.source].block != block:
+                return None
+            sites = clause.sites(values)
+            if leap is not None:
+                landed = self._leap(leap, values, state, turns - 1)
+                if landed is None:
+                    return None
+                turn = self._turn(block, state, sites)
+                parts.append((tuple(turn.inputs), turns - 1))
+                steps += turn.steps
+                gap = (len(steps), (gap[1] if gap else 0) + (turns - 2) * (turn.blocks + 1))
+                state = landed
+            turn = self._turn(block, state, sites, start=clause.source is None)
+            parts.append((tuple(turn.inputs), 1))
+            steps += turn.steps
+            if clause.target is None:
+                if turn.outcome != "failed" or number != len(path.steps) - 1:
+                    return None
+                law = Law(tuple(parts))
+                first = law.head(_KEPT)
+                run = Run("failed", turn.failure, inputs=first, law=law, steps=steps, gap=gap)
+                return Failure(run)
+            arrived = self._arrival(turn, start=clause.source is None)
+            if arrived is None:
+                return None
+            block, state = arrived
+        return None
+
+    def _turn(
+        self, block: int, state: dict[str, int], sites: dict[int, int], *, start: bool = False
+    ) -> Run:
+        """From here to the next cut point, or to the end."""
+        return self._interpreter.run(
+            lambda havoc: sites.get(havoc.site, _default(havoc)),
+            watch=self._watch,
+            limit=_SHORT,
+            initial=state,
+            block=block,
+            record=True,
+            visit_limit=1 if start else 2,
+        )
+
+    def _arrival(self, turn: Run, *, start: bool = False) -> tuple[int, dict[str, int]] | None:
+        if turn.outcome != "cut" or len(turn.visits) < (1 if start else 2):
+            return None
+        block, now = turn.visits[-1]
+        return block, dict(zip(self._interpreter.names, now, strict=True))
+
+    def _leap(
+        self, leap: Clause, values: dict[str, int], state: dict[str, int], turns: int
+    ) -> dict[str, int] | None:
+        """The state after so many turns; None where the arithmetic or a turn disagrees."""
+        assert leap.source is not None and leap.turns is not None
+        count_of_turns = leap.turns
+        cut = self._system.cuts[leap.source]
+        known = values | {name: state[name] for name in cut.variables}
+
+        def after(count: int) -> dict[str, int]:
+            now = known | {count_of_turns: count}
+            return {
+                name: int(evaluate(arg, now))
+                for name, arg in zip(cut.variables, leap.args, strict=True)
+            }
+
+        try:
+            if not evaluate(leap.constraint, known | {count_of_turns: turns + 1}, strict=True):
+                return None
+        except ZeroDivisionError:
+            return None
+        sites = leap.sites(values)
+        between = range(2, turns + 1, max(1, (turns - 1) // _PROBES))
+        for count in (0, 1, *between, turns):
+            now = state | after(count) if count > 1 else state
+            if count == 1:
+                arrived = self._arrival(self._turn(cut.block, state, sites))
+                if arrived is None:
+                    return None
+                now = arrived[1]
+            arrived = self._arrival(self._turn(cut.block, now, sites))
+            if arrived is None or arrived[0] != cut.block:
+                return None
+            if count and {name: arrived[1][name] for name in cut.variables} != after(count + 1):
+                return None
+        return state | after(turns)
+
+
+def _default(havoc: Havoc) -> int:
+    low = havoc.low if havoc.low is not None else 0
+    high = havoc.high if havoc.high is not None else 0
+    return min(max(0, low), high) if high >= low else low
+
+
+def replay_clauses(system: System, path: Path) -> Failure | None:
+    """Check a path through the clauses by evaluating every constraint; no solver is involved."""
+    states: list[tuple[str, dict[str, int]]] = []
+    cut: int | None = None
+    state: tuple[int, ...] = ()
+    turns = path.turns or (1,) * len(path.steps)
+    if sum(turns) > _SHORT:
+        return None
+    for number, (index, values) in enumerate(path.steps):
+        clause = system.clauses[index]
+        if (clause.source is None) != (number == 0) or clause.source != cut:
+            return None
+        names = system.cuts[clause.source].variables if clause.source is not None else ()
+        for turn in range(turns[number]):
+            now = {**values, **dict(zip(names, state, strict=True))} if turn else values
+            if not _allowed(system, clause, state, now):
+                return None
+            if clause.target is None:
+                states.append(("failure", _inputs(clause, now)))
+                return Failure(None, states) if number == len(path.steps) - 1 else None
+            cut = clause.target
+            try:
+                state = tuple(int(evaluate(arg, now, strict=True)) for arg in clause.args)
+            except ZeroDivisionError:  # which may give any value, so this shows nothing
+                return None
+            target = system.cuts[cut]
+            states.append((target.name, dict(zip(target.shown, state, strict=True))))
+    return None
+
+
+def _inputs(clause: Clause, values: dict[str, int]) -> dict[str, int]:
+    return {item.name: values[item.name] for item in clause.inputs}
+
+
+def _allowed(system: System, clause: Clause, state: Sequence[int], values: dict[str, int]) -> bool:
+    if clause.source is not None:
+        names = system.cuts[clause.source].variables
+        if any(values.get(n) != v for n, v in zip(names, state, strict=True)):
+            return False
+        if not evaluate(system.cuts[clause.source].facts(), values):
+            return False
+    try:
+        return bool(evaluate(clause.constraint, values, strict=True))
+    except ZeroDivisionError:
+        return False

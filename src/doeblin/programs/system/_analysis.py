@@ -1,0 +1,232 @@
+"""What the graph says before any solver runs: reachability, cut points, variables that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump, Stop
+from .terms import const, substitute, variables
+
+
+def slice_graph(
+    graph: Graph, tick: Callable[[], None] = lambda: None
+) -> tuple[Graph, list[frozenset[str]]]:
+    """The part that can decide the property, and the variables that matter at each block's start.
+
+    Blocks keep their numbers. Removed: blocks from which no failure can be reached, and
+    assignments to variables that no remaining guard can come to depend on (strong liveness).
+    Both removals are exact: failures and the runs that lead to them are unchanged.
+    """
+    alive = _reaching_failure(graph)
+    blocks = []
+    for index, block in enumerate(graph.blocks):
+        if index not in alive:
+            blocks.append(Block())
+            continue
+        end = block.end
+        if isinstance(end, Branch) and not (end.yes in alive and end.no in alive):
+            # One side is harmless: stop there, so that runs taking it are simply not followed.
+            end = Branch(
+                end.condition,
+                end.yes if end.yes in alive else -1,
+                end.no if end.no in alive else -1,
+                end.place,
+            )
+        blocks.append(Block(block.statements, end))
+    stop = len(blocks)
+    blocks.append(Block())
+    for block in blocks:
+        if isinstance(block.end, Branch):
+            yes, no = (stop if side < 0 else side for side in (block.end.yes, block.end.no))
+            block.end = Branch(block.end.condition, yes, no, block.end.place)
+    sliced = Graph(blocks, graph.variables, graph.loops)
+    live = _liveness(sliced, tick)
+    if _propagate_constants(sliced, live[0]):
+        live = _liveness(sliced, tick)
+    for index, block in enumerate(blocks):
+        block.statements = _useful(sliced, live, index)
+    return sliced, live
+
+
+def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
+    """Put constants in place of variables that never have another value; was there any?
+
+    `unset` are the variables that may be read before they have a value.
+    """
+    values: dict[str, set[int | None]] = {}
+    for block in graph.blocks:
+        for statement in block.statements:
+            if isinstance(statement, Assign):
+                constant = statement.value.leaf if statement.value.constant else None
+                values.setdefault(statement.name, set()).add(constant)
+            elif isinstance(statement, Havoc):
+                values.setdefault(statement.name, set()).add(None)
+    known = {}
+    for name, (first, *others) in values.items():
+        if first is not None and not others and name not in unset:
+            known[name] = const(first)
+    if not known:
+        return False
+    for block in graph.blocks:
+        block.statements = [
+            statement
+            if isinstance(statement, Havoc)
+            else Assume(substitute(statement.condition, known), statement.place)
+            if isinstance(statement, Assume)
+            else Assign(statement.name, substitute(statement.value, known), statement.place)
+            for statement in block.statements
+        ]
+        end = block.end
+        if isinstance(end, Branch):
+            block.end = Branch(substitute(end.condition, known), end.yes, end.no, end.place)
+    return True
+
+
+def _reaching_failure(graph: Graph) -> set[int]:
+    reached = reachable(graph)
+    before: dict[int, list[int]] = {}
+    for index in reached:
+        for target in graph.successors(index):
+            before.setdefault(target, []).append(index)
+    alive = {index for index in reached if isinstance(graph.blocks[index].end, Fail)}
+    todo = list(alive)
+    while todo:
+        for index in before.get(todo.pop(), ()):
+            if index not in alive:
+                alive.add(index)
+                todo.append(index)
+    return alive
+
+
+def reachable(graph: Graph) -> set[int]:
+    seen, todo = {0}, [0]
+    while todo:
+        for target in graph.successors(todo.pop()):
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return seen
+
+
+def _after(graph: Graph, live: list[frozenset[str]], index: int) -> set[str]:
+    end = graph.blocks[index].end
+    found: set[str] = set()
+    for target in graph.successors(index):
+        found |= live[target]
+    if isinstance(end, Branch):
+        found |= variables(end.condition)
+    return found
+
+
+def _liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
+    live: list[frozenset[str]] = [frozenset()] * len(graph.blocks)
+    order = [index for index in reversed(forward_order(graph)[0])]
+    reads = {
+        id(statement): variables(
+            statement.value if isinstance(statement, Assign) else statement.condition
+        )
+        for index in order
+        for statement in graph.blocks[index].statements
+        if not isinstance(statement, Havoc)
+    }
+    changed = True
+    while changed:
+        changed = False
+        for position, index in enumerate(order):
+            if position % 64 == 0:
+                tick()
+            now = _after(graph, live, index)
+            for statement in reversed(graph.blocks[index].statements):
+                if isinstance(statement, Assume):
+                    now |= reads[id(statement)]
+                elif statement.name in now:
+                    now.discard(statement.name)
+                    if isinstance(statement, Assign):
+                        now |= reads[id(statement)]
+            if now != live[index]:
+                live[index] = frozenset(now)
+                changed = True
+    return live
+
+
+def _useful(graph: Graph, live: list[frozenset[str]], index: int) -> list:
+    now = _after(graph, live, index)
+    kept = []
+    for statement in reversed(graph.blocks[index].statements):
+        if isinstance(statement, Assume):
+            now |= variables(statement.condition)
+        elif statement.name in now:
+            now.discard(statement.name)
+            if isinstance(statement, Assign):
+                now |= variables(statement.value)
+        else:
+            continue
+        kept.append(statement)
+    return kept[::-1]
+
+
+def forward_order(graph: Graph) -> tuple[list[int], set[int]]:
+    """Reverse postorder of the reachable blocks, and the targets of retreating edges.
+
+    Every cycle, natural or made by gotos, contains a retreating edge of a depth-first search,
+    so the targets cut every cycle.
+    """
+    state: dict[int, int] = {}  # 1 on the stack, 2 done
+    order: list[int] = []
+    heads: set[int] = set()
+    stack = [(0, iter(graph.successors(0)))]
+    state[0] = 1
+    while stack:
+        index, rest = stack[-1]
+        for target in rest:
+            mark = state.get(target)
+            if mark is None:
+                state[target] = 1
+                stack.append((target, iter(graph.successors(target))))
+                break
+            if mark == 1:
+                heads.add(target)
+        else:
+            state[index] = 2
+            order.append(index)
+            stack.pop()
+    order.reverse()
+    return order, heads
+
+
+def without_failures(graph: Graph, what: str) -> Graph:
+    """The same graph, in which runs that fail in this way merely end."""
+    blocks = [
+        Block(block.statements, Stop())
+        if isinstance(block.end, Fail) and block.end.what == what
+        else Block(block.statements, block.end)
+        for block in graph.blocks
+    ]
+    return Graph(blocks, graph.variables, graph.loops, graph.modular)
+
+
+def thread_jumps(graph: Graph) -> None:
+    """Let edges skip blocks that only jump on (loop heads stay, for writers and traces)."""
+
+    def final(index: int) -> int:
+        seen = set()
+        while index not in seen and index not in graph.loops:
+            seen.add(index)
+            block = graph.blocks[index]
+            if block.statements or not isinstance(block.end, Jump):
+                break
+            index = block.end.target
+        return index
+
+    for block in graph.blocks:
+        end = block.end
+        if isinstance(end, Jump):
+            block.end = Jump(final(end.target))
+        elif isinstance(end, Branch):
+            yes, no = final(end.yes), final(end.no)
+            if yes == no:
+                block.end = Jump(yes)
+            elif end.condition.constant:
+                block.end = Jump(yes if end.condition.leaf else no)
+            else:
+                block.end = Branch(end.condition, yes, no, end.place)

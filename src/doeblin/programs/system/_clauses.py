@@ -1,0 +1,252 @@
+"""Large-block conditions: from each cut point, everything up to the next one as a single clause.
+
+The region between cut points has no cycle; it is executed symbolically in topological order, and
+where paths join, values become `ite`s, so that clauses grow linearly with the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..._errors import Place
+from ._analysis import forward_order, slice_graph
+from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump
+from ._system import Clause, Cut, Input, System
+from .terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
+
+Literal = tuple[Term, bool]
+Path = tuple[Literal, ...]
+
+
+class _State:
+    """A path condition and the values on it (only variables that differ from their own name)."""
+
+    __slots__ = ("path", "values")
+
+    def __init__(self, path: Path, values: dict[str, Term]):
+        self.path = path
+        self.values = values
+
+
+def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) -> System:
+    """The clauses of a graph, over the variables that matter at each loop head."""
+    sliced, live = slice_graph(graph, tick)
+    order, heads = forward_order(sliced)
+    cuts, number = [], {}
+    for block in order:
+        if block in heads:
+            number[block] = len(cuts)
+            names = [name for name in graph.variables if name in live[block]]
+            loop = graph.loops.get(block)
+            cuts.append(
+                Cut(
+                    name=f"loop{len(cuts)}",
+                    variables=tuple(names),
+                    shown=tuple(graph.variables[name].shown for name in names),
+                    ranges=tuple((graph.variables[n].low, graph.variables[n].high) for n in names),
+                    place=loop.place if loop else Place(file),
+                    block=block,
+                )
+            )
+    clauses: list[Clause] = []
+    rank = {block: position for position, block in enumerate(order)}
+    for source in [-1, *(cut.block for cut in cuts)]:
+        tick()
+        clauses += _region(sliced, source, number, rank, cuts, tick)
+    return System(tuple(cuts), tuple(clauses))
+
+
+def _region(
+    graph: Graph,
+    source: int,
+    number: dict[int, int],
+    rank: dict[int, int],
+    cuts: list[Cut],
+    tick: Callable[[], None],
+) -> list[Clause]:
+    start = max(source, 0)
+    first = cuts[number[source]] if source >= 0 else None
+    extra: dict[Input, Term] = {}  # what is free, and its ranges
+    initial = {name: var(name) for name in first.variables} if first else {}
+
+    def unset(name: str) -> Term:
+        """A variable read before any value was given to it: arbitrary within its type."""
+        variable = graph.variables[name]
+        aux = Input(f"{name}?", name)
+        extra[aux] = _range(aux.name, variable.low, variable.high)
+        return var(aux.name)
+
+    def resolve(term: Term, values: dict[str, Term]) -> Term:
+        return substitute(term, _Lookup(values, unset))
+
+    arriving: dict[int, list[_State]] = {start: [_State((), initial)]}
+    found: dict[int, list[_State]] = {}
+    failing: list[_State] = []
+    todo = _topological(graph, start, number, rank)
+    for block in todo:
+        tick()
+        states = arriving.pop(block, None)
+        if not states:
+            continue
+        state = _join(states, unset)
+        values, path = dict(state.values), state.path
+        dead = False
+        for statement in graph.blocks[block].statements:
+            if isinstance(statement, Assign):
+                values[statement.name] = resolve(statement.value, values)
+            elif isinstance(statement, Havoc):
+                name, site = statement.name, statement.site
+                aux = Input(f"{name}?{site}", name, site)
+                extra[aux] = _range(aux.name, statement.low, statement.high)
+                values[name] = var(aux.name)
+            elif isinstance(statement, Assume):
+                condition = resolve(statement.condition, values)
+                if condition.constant:
+                    dead = dead or not condition.leaf
+                else:
+                    path = (*path, (condition, True))
+        if dead:
+            continue
+        end = graph.blocks[block].end
+        edges: list[tuple[int, Path]] = []
+        if isinstance(end, Jump):
+            edges = [(end.target, path)]
+        elif isinstance(end, Branch):
+            condition = resolve(end.condition, values)
+            if condition.constant:
+                edges = [(end.yes if condition.leaf else end.no, path)]
+            else:
+                if condition.op == "not":
+                    base, positive = condition.args[0], False
+                else:
+                    base, positive = condition, True
+                edges = [
+                    (end.yes, (*path, (base, positive))),
+                    (end.no, (*path, (base, not positive))),
+                ]
+        elif isinstance(end, Fail):
+            failing.append(_State(path, {}))
+        for target, along in edges:
+            into = found if target in number else arriving
+            into.setdefault(target, []).append(_State(along, values))
+    clauses = []
+    for target, states in found.items():
+        state = _join(states, unset)
+        cut = cuts[number[target]]
+        args = tuple(
+            state.values[name] if name in state.values else unset(name) for name in cut.variables
+        )
+        clauses.append((_formula(state.path), number[target], args))
+    if failing:
+        clauses.append((_formula(_join(failing, unset).path), None, ()))
+    made = []
+    for formula, target, args in clauses:
+        if formula.constant and not formula.leaf:
+            continue
+        used = variables(formula, *args)
+        inputs = {item: range_ for item, range_ in extra.items() if item.name in used}
+        where = cuts[target] if target is not None else first
+        made.append(
+            Clause(
+                source=number[source] if first else None,
+                constraint=conj((*inputs.values(), formula)),
+                target=target,
+                args=args,
+                inputs=tuple(inputs),
+                place=where.place if where else None,
+            )
+        )
+    return made
+
+
+class _Lookup(dict[str, Term]):
+    """The values so far; what is missing is arbitrary."""
+
+    def __init__(self, values: dict[str, Term], unset: Callable[[str], Term]):
+        super().__init__()
+        self._values = values
+        self._unset = unset
+
+    def get(self, name: str, default: Term | None = None) -> Term:  # type: ignore[override]
+        found = self._values.get(name)
+        if found is None:
+            found = self._values[name] = self._unset(name)
+        return found
+
+
+def _range(name: str, low: int | None, high: int | None) -> Term:
+    bounds = []
+    if low is not None:
+        bounds.append(compare("<=", const(low), var(name)))
+    if high is not None:
+        bounds.append(compare("<=", var(name), const(high)))
+    return conj(bounds)
+
+
+def _topological(graph: Graph, start: int, cut: dict[int, int], rank: dict[int, int]) -> list[int]:
+    """The region's blocks in an order that respects its edges (reverse postorder does)."""
+    seen, todo = {start}, [start]
+    while todo:
+        for target in graph.successors(todo.pop()):
+            if target not in seen and target not in cut:
+                seen.add(target)
+                todo.append(target)
+    return sorted(seen, key=lambda block: (block != start, rank[block]))
+
+
+def _formula(path: Path) -> Term:
+    return conj(term if positive else negate(term) for term, positive in path)
+
+
+def _join(states: list[_State], unset: Callable[[str], Term]) -> _State:
+    """One state for several; complementary pairs are joined first, so that conditions cancel."""
+    states = list(states)
+    while len(states) > 1:
+        best = None
+        for j in range(len(states) - 1, 0, -1):
+            for i in range(j - 1, -1, -1):
+                common = _common(states[i].path, states[j].path)
+                a, b = states[i].path[common:], states[j].path[common:]
+                if a and b and a[0][0] is b[0][0]:
+                    # The deepest split first: its two sides are complements of each other.
+                    score = (len(a) == 1 and len(b) == 1, common)
+                    if best is None or score > best[0]:
+                        best = (score, i, j, common)
+            if best and best[0][0]:
+                break
+        _, i, j, common = best or (None, 0, 1, _common(states[0].path, states[1].path))
+        joined = _join_two(states[i], states[j], common, unset)
+        states = [s for k, s in enumerate(states) if k not in (i, j)] + [joined]
+    return states[0]
+
+
+def _common(a: Path, b: Path) -> int:
+    count = 0
+    for (x, p), (y, q) in zip(a, b, strict=False):
+        if x is not y or p != q:
+            break
+        count += 1
+    return count
+
+
+def _join_two(left: _State, right: _State, common: int, unset: Callable[[str], Term]) -> _State:
+    a, b = left.path[common:], right.path[common:]
+    path = left.path[:common]
+    if a and b and a[0][0] is b[0][0]:
+        # The first literals differ in sign only: they alone say which side was taken.
+        chosen = a[0][0] if a[0][1] else negate(a[0][0])
+        if len(a) > 1 or len(b) > 1:
+            path = (*path, (disj((_formula(a), _formula(b))), True))
+    else:
+        chosen = _formula(a)
+        path = (*path, (disj((chosen, _formula(b))), True))
+    values: dict[str, Term] = {}
+    for name in dict.fromkeys((*left.values, *right.values)):  # in an order that never changes
+        one, two = left.values.get(name), right.values.get(name)
+        if one is two and one is not None:
+            values[name] = one
+        else:
+            one = one if one is not None else unset(name)
+            two = two if two is not None else unset(name)
+            values[name] = ite(chosen, one, two)
+    return _State(path, values)

@@ -1,0 +1,141 @@
+"""The intermediate language: a control-flow graph of assignments, inputs, assumptions and failures.
+
+Every front end that has statements lowers to this; it knows nothing of C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..._errors import Place
+from ._remarks import Remarks
+from .terms import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A program variable: unique name, name in the source, and the range its type gives it."""
+
+    name: str
+    shown: str
+    low: int | None = None
+    high: int | None = None
+    kind: str = "int"
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    name: str
+    value: Term
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Havoc:
+    """An arbitrary value in the range: an input, or a variable that has no value yet."""
+
+    name: str
+    site: int
+    low: int | None
+    high: int | None
+    place: Place | None = None
+    call: str | None = None
+    origin: str = "declaration"
+    """`call`, `declaration`, `parameter`, `global` (defined elsewhere), or `hidden` (not an input
+    that a caller could give, such as the result of a function that does not return one)."""
+
+    def within(self, value: int) -> int:
+        """The nearest value that the input can have, whoever proposes one."""
+        if self.low is not None:
+            value = max(value, self.low)
+        return value if self.high is None else min(value, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """Runs in which the condition is false do not count."""
+
+    condition: Term
+    place: Place | None = None
+
+
+Statement = Assign | Havoc | Assume
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    condition: Term
+    yes: int
+    no: int
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run ends, or is no longer of interest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The property is violated here; `what` says how.
+
+    Of an assertion that is a function of the program's, `place` is the call that a person looks
+    for, and `at` the place within where it fails.
+    """
+
+    what: str
+    place: Place | None = None
+    at: Place | None = None
+
+
+End = Jump | Branch | Stop | Fail
+
+
+@dataclass(slots=True)
+class Block:
+    statements: list[Statement] = field(default_factory=list)
+    end: End = field(default_factory=Stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a writer needs to know of a loop head: keyword, place, and the names in scope."""
+
+    keyword: str
+    place: Place
+    function: str
+    scope: dict[str, str]
+    body: Place | None = None
+    hints: tuple[Term, ...] = ()  # invariants that the program itself suggests
+
+
+@dataclass(slots=True)
+class Graph:
+    """Blocks, entry first; the variables in order of declaration; loops by their head block.
+
+    `modular`: there is a sum or product of unsigned numbers, which may wrap around at the top.
+    """
+
+    blocks: list[Block] = field(default_factory=list)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    loops: dict[int, Loop] = field(default_factory=dict)
+    modular: bool = False
+    remarks: Remarks = field(default_factory=Remarks)
+
+    def block(self) -> int:
+        self.blocks.append(Block())
+        return len(self.blocks) - 1
+
+    def successors(self, index: int) -> tuple[int, ...]:
+        end = self.blocks[index].end
+        if isinstance(end, Jump):
+            return (end.target,)
+        if isinstance(end, Branch):
+            return (end.yes, end.no)
+        return ()

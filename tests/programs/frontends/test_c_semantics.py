@@ -1,0 +1,120 @@
+"""docs/c-semantics.md, line by line: small programs, each about one clause of C.
+
+They are in `c_semantics.txt`, after lines `//// name: OUTCOME part of the reason`. A program that
+is decided and reads no input is compiled and run, too: the compiler has the last word.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from doeblin._errors import InputError
+from doeblin.programs import parse_program, verify
+from doeblin.programs.frontends.c import _library
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/c-semantics.md").read_text()
+GCC = shutil.which("gcc")
+
+
+class Example(NamedTuple):
+    outcome: str  # SAFE, UNSAFE, UNKNOWN, or ERROR for what is no C
+    reason: str  # a part of it
+    text: str
+
+
+def _read() -> dict[str, Example]:
+    found = {}
+    text = (Path(__file__).with_name("c_semantics.txt")).read_text()
+    for part in text.split("//// ")[1:]:
+        head, _, body = part.partition("\n")
+        name, _, said = head.partition(": ")
+        outcome, _, reason = said.partition(" ")
+        assert name not in found
+        found[name] = Example(outcome, reason, body)
+    return found
+
+
+EXAMPLES = _read()
+# Their outcome is not the compiled program's: inputs, missing bodies, or our own conventions.
+NOT_COMPILED = re.compile(
+    r"unknown|nondet|getchar|rand\(|__VERIFIER|reach_error|ERROR|int f\(int\);|extern_only|die\("
+    r"|__builtin_(trap|unreachable)|abort|define assert|void assert|NDEBUG|goto L; \{ int x"
+)
+NOT_RUN = {"uninitialised", "fall_off", "extern_only", "signed_overflow_assumed"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name):
+    example = EXAMPLES[name]
+    try:
+        verdict = verify(parse_program(example.text, file="p.c"), timeout=20)
+        outcome, reason = verdict.outcome.value, verdict.reason
+    except InputError as error:
+        outcome, reason = "ERROR", str(error)
+    assert (outcome, example.reason in reason) == (example.outcome, True), reason
+    if outcome == "UNKNOWN" and "nothing" not in reason:
+        assert re.search(r"p\.c:\d+:\d+", reason)
+
+
+@pytest.mark.skipif(GCC is None, reason="the truth comes from gcc, which is not here")
+def test_the_compiler_agrees(tmp_path):
+    names = [
+        name
+        for name, example in EXAMPLES.items()
+        if example.outcome in ("SAFE", "UNSAFE")
+        and name not in NOT_RUN
+        and not NOT_COMPILED.search(example.text)
+    ]
+    assert len(names) > 140
+    prelude = tmp_path / "prelude.h"
+    prelude.write_text(
+        "#include <assert.h>\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n"
+        "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "#undef assert\n"
+        "#define assert(c) ((c) ? (void) 0 : (puts(\"failed\"), exit(0)))\n"
+    )  # fmt: skip
+    failed = {}
+    for name in names:
+        source = tmp_path / f"{name}.c"
+        source.write_text(EXAMPLES[name].text)
+        flags = ["-std=gnu17", "-w", "-O0", "-fsigned-char", "-include", prelude]
+        trap = ["-fsanitize=integer-divide-by-zero,shift", "-fsanitize-undefined-trap-on-error"]
+        command = [GCC, *flags, *trap, "-o", tmp_path / "run", source]
+        subprocess.run(command, check=True, capture_output=True)
+        run = subprocess.run([tmp_path / "run"], capture_output=True, text=True, timeout=20)
+        failed[name] = run.returncode != 0 or "failed" in run.stdout
+    assert failed == {name: EXAMPLES[name].outcome == "UNSAFE" for name in names}
+
+
+def _tests_on_the_page() -> list[str]:
+    """What stands in the last column of the tables."""
+    rows = re.findall(r"^\|.*\|([^|]*)\|$", PAGE, re.MULTILINE)
+    return [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+
+
+def test_every_test_on_the_page_exists():
+    folder = Path(__file__).parents[1]
+    for word in _tests_on_the_page():
+        if word in EXAMPLES:
+            continue
+        file, _, function = word.partition("::")
+        text = (folder / file).read_text()
+        assert f"def {function}(" in text, word
+
+
+def test_every_example_is_on_the_page():
+    assert set(EXAMPLES) <= set(_tests_on_the_page())
+
+
+def test_the_table_of_the_library_is_whole():
+    """Every function that is modelled is on the page, and no other in that table."""
+    section = PAGE.partition("## The library")[2].partition("\n## ")[0]
+    first = re.findall(r"^\| ([^|]*) \|", section, re.MULTILINE)
+    shown = {word for cell in first for word in re.findall(r"`(\w+)`", cell)}
+    hidden = {_library.ASSERT_MACRO, _library.VIOLATION}
+    assert shown == _library.MODELLED - hidden
