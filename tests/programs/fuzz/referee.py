@@ -155,11 +155,14 @@ class Bench:
             ends = {run.inputs: run.outcome for run in group if run.outcome != "C"}
             for run in (run for other in others for run in other[i] if run.outcome != "C"):
                 known = ends.setdefault(run.inputs, run.outcome)
-                if known != run.outcome and known not in "DSOU":
-                    if run.outcome in "DSOU":  # one sanitizer sees what the other overlooks
-                        ends[run.inputs] = run.outcome
-                    else:
-                        truth.split.append(run)
+                if known == run.outcome or (known in "DSOU" and run.outcome != OVERFLOWS):
+                    continue
+                if run.outcome in "DSOU":
+                    # One sanitizer sees what the other overlooks; and of two operands, each of
+                    # them undefined, one compiler meets the overflow first, which is assumed away.
+                    ends[run.inputs] = run.outcome
+                else:
+                    truth.split.append(run)
             truth.runs = [Run(outcome, inputs) for inputs, outcome in ends.items()]
             truth.complete &= all(run.outcome not in "LX" for run in truth.runs)
             truths.append(truth)
