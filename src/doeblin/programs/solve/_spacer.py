@@ -41,7 +41,8 @@ def spacer(
         if clause.target is not None:
             head = predicates[clause.target](*(translate(arg) for arg in clause.args))
         rule = z3.Implies(z3.And(*body, context), head)
-        bound = [translate.constant(n) for n in dict.fromkeys(names)]
+        # The order decides how fast Spacer is; with this one it proves all that it proved before.
+        bound = [translate.constant(n) for n in reversed(dict.fromkeys(names))]
         solver.add(z3.ForAll(bound, rule) if bound else rule)
     try:
         answer = budget.ask(solver)
