@@ -25,7 +25,7 @@ from doeblin.formulas import (
 from doeblin.formulas._space import build_pool
 from doeblin.formulas.engine._reference import ReferenceChain
 from doeblin.reproduce._formula_instances import FAMILIES
-from doeblin.reproduce._formulas import BETAS, Row, measured_row
+from doeblin.reproduce.formulas import BETAS, Row, measured_row
 
 from ._formula_loop import CLoop
 

@@ -16,7 +16,7 @@ def run() -> dict[str, Any]:
     """Seconds to a proof by method and program; suites named in DOEBLIN_SUITES as well."""
     from doeblin.programs import parse_program, read_program, verify
     from doeblin.programs.examples import example
-    from doeblin.reproduce._programs import peer_table, program_table
+    from doeblin.reproduce.programs import peer_table, program_table
 
     cells = program_table(TRIALS, timeout=TIMEOUT)
     peers = peer_table(timeout=TIMEOUT)

@@ -98,7 +98,7 @@ def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):
 
 
 def test_reproduce_makes_the_figure_and_the_table(run, tmp_path, monkeypatch):
-    from doeblin.reproduce import _gestures
+    from doeblin.reproduce import gestures as _gestures
 
     tiny = _gestures.Size(
         budgets=(3, 5), words=30, many=0, dev=10, test=10, seeds=2, passes=1, steps=(0.2,)

@@ -254,7 +254,7 @@ def test_minimising_drops_what_is_not_needed_and_prefers_likely_atoms():
 
 def test_the_restart_curve_of_one_stage_follows_from_runs_without_restarts():
     """E[steps] under restarts of rate ε, from the law of the steps without them."""
-    from doeblin.reproduce._formulas import predicted_steps
+    from doeblin.reproduce.formulas import predicted_steps
 
     rng = np.random.default_rng(0)
     points = rng.integers(-3, 4, (100, 3))

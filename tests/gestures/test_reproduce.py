@@ -9,11 +9,12 @@ from click.testing import CliRunner
 
 from doeblin import InputError
 from doeblin.cli._reproduce import reproduce
-from doeblin.gestures.paper import _library_run, paired
+from doeblin.gestures.paper import library_run as _library_run
+from doeblin.gestures.paper import paired
 from doeblin.gestures.paper._experiment import Curve
-from doeblin.reproduce import _gestures
-from doeblin.reproduce._gestures import Cell, Job, Size, jobs
-from doeblin.reproduce._gestures_report import plot, report, table
+from doeblin.reproduce import gestures as _gestures
+from doeblin.reproduce.gestures import Cell, Job, Size, jobs
+from doeblin.reproduce.gestures_report import plot, report, table
 
 SIZE = Size(budgets=(4, 8), words=10, many=30, seeds=3, passes=2, many_passes=2)
 

@@ -18,6 +18,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from doeblin import InputError
+from doeblin._seeds import SeedKeys
 from doeblin.learning import (
     Dataset,
     FixedHorizon,
@@ -29,7 +30,6 @@ from doeblin.learning import (
     likelihood,
     log_likelihood,
 )
-from doeblin.learning._seeds import SeedKeys
 
 from .models import PLAIN
 

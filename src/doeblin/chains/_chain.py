@@ -15,11 +15,11 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
+from .._plain import plain_errors
 from ..kernels import AbstractKernel, AbstractRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
 from ._by_value import NotByValueError, by_value
 from ._keys import checked_key
-from ._plain import plain_errors
 from ._regeneration import Estimate, TourSums, estimate_from_tours
 from ._tours import check_shapes, exact_draws, tour_sums
 

@@ -3,4 +3,6 @@
 Exit status 3 means bad input or usage throughout; other non-zero codes belong to the command.
 """
 
-from ._main import main as main
+from ._main import main
+
+__all__ = ["main"]

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 @_console.json_option
 def formula(
     examples: str,
+    *,
     label: str | None,
     language: str,
     check: bool,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._files import write_text
-from ..reproduce._formulas import BETAS, Comparison, Row, compare_formulas, plot_formulas
+from ..reproduce.formulas import BETAS, Comparison, Row, compare_formulas, plot_formulas
 from . import _console
 
 _QUICK = {"runs": 10, "max_steps": 200_000, "betas": BETAS[1:], "curve_runs": 40}

@@ -71,6 +71,7 @@ def gestures() -> None:
 @_size_option
 @_console.seed_option
 def generate(
+    *,
     count: int,
     preset: str,
     noise: float,
@@ -132,6 +133,7 @@ def generate(
 @_console.json_option
 def train(
     data: Path,
+    *,
     out: Path,
     passes: int,
     neural: bool,

@@ -18,7 +18,7 @@ def run_programs(
 ) -> None:
     from ..programs._peers import PEERS
     from ..programs.examples import PAPER
-    from ..reproduce._programs import METHODS, peer_table, program_table
+    from ..reproduce.programs import METHODS, peer_table, program_table
 
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers

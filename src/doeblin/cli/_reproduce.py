@@ -40,7 +40,7 @@ def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None
     """
     import numpy as np
 
-    from ..reproduce._example import plot_example, three_state_example
+    from ..reproduce.example import plot_example, three_state_example
 
     rates = (
         _console.numbers("--epsilons", epsilons)
@@ -151,8 +151,8 @@ def gestures(
       doeblin reproduce gestures --jobs 16 --out figures
       doeblin reproduce gestures --engine library --batch 64 --out figures
     """
-    from ..reproduce._gestures import QUICK, Size, fitting_engine, gesture_experiment
-    from ..reproduce._gestures_report import plot, table
+    from ..reproduce.gestures import QUICK, Size, fitting_engine, gesture_experiment
+    from ..reproduce.gestures_report import plot, table
 
     size = replace(
         QUICK if quick else Size(),

@@ -15,8 +15,9 @@ from jaxtyping import Array
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._plain import plain_errors
+from .._seeds import SeedKeys
 from ..chains import Chain, doeblin
-from ..chains._plain import plain_errors
 from ..kernels import BlockKernel, mixture
 from ..learning import (
     AbstractEstimator,
@@ -28,7 +29,6 @@ from ..learning import (
     fit,
     weighted_states,
 )
-from ..learning._seeds import SeedKeys
 from ._corpus import Corpus
 from ._encoding import Encoder, check_aligned, pad
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs

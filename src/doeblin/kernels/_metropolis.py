@@ -12,8 +12,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._states import same_state
 from ._base import AbstractKernel, AbstractReversibleKernel, Capability
-from ._sites import LogDensity, Sites, checked_logits, checked_scalar, same_state
+from ._sites import LogDensity, Sites, checked_logits, checked_scalar
 
 
 class Metropolis(AbstractReversibleKernel):

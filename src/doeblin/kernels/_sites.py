@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Count, Input, Scalar, State
 from .._errors import InputError
+from .._states import same_state
 
 LogDensity = Callable[[State, Input], Any]
 """An unnormalised log-density of one state given the input."""
@@ -113,12 +114,6 @@ class Sites(eqx.Module):
         """Whether everything in the two states but the sites agrees."""
         restored = self.put(new, self.get(old))
         return same_state(restored, old)
-
-
-def same_state(a: State, b: State) -> Bool[Array, ""]:
-    """Whether two states are equal, leaf by leaf."""
-    equal = jax.tree.map(lambda p, q: jnp.all(p == q), a, b)
-    return jnp.all(jnp.stack(jax.tree.leaves(equal)))
 
 
 def checked_logits(logits: Array) -> Array:

@@ -16,7 +16,7 @@ with needs("learning"):
         likelihood,
         log_likelihood,
     )
-    from ._horizons import AbstractHorizon, FixedHorizon, Geometric
+    from ._horizons import AbstractHorizon, FixedHorizon, Geometric, Segment
     from ._initialise import extend_with_zeros
     from ._likelihood import Bidirectional, Forward, Reversal
     from ._normalise import Normalise
@@ -46,6 +46,7 @@ __all__ = [
     "RestartLikelihood",
     "Reversal",
     "Reward",
+    "Segment",
     "edit_distance",
     "edit_distance_reward",
     "em_epsilon",

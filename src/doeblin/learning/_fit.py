@@ -18,13 +18,13 @@ import optax
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._seeds import SeedKeys
 from ..chains import Chain
 from . import _checkpoint as checkpoints
 from ._contrastive import PersistentContrastive
 from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
-from ._seeds import SeedKeys
 from ._step import Solver, evaluate, refuse_gradient, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from .._custom_types import Flag, RandomKey, Scalar, State
 from .._errors import InputError
-from ..kernels._sites import same_state
+from .._states import same_state
 from ._horizons import AbstractHorizon
 from ._model import Endpoints, Model, Spares, instead
 from ._normalise import WalkWeights

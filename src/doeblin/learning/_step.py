@@ -15,7 +15,7 @@ import optax
 
 from .._custom_types import RandomKey
 from .._errors import InputError
-from ..chains._plain import plain_errors
+from .._plain import plain_errors
 from ._data import Batch, Dataset
 from ._estimate import PathEstimate
 

@@ -1,5 +1,6 @@
 """A report to open: what doeblin does, on one self-contained page."""
 
-from ._page import Section as Section
-from ._page import render as render
-from ._sections import SECTIONS as SECTIONS
+from ._page import Section, render
+from ._sections import SECTIONS
+
+__all__ = ["SECTIONS", "Section", "render"]

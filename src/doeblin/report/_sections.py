@@ -47,7 +47,7 @@ def certificates(seed: int) -> Section:
 
 def three_states(seed: int) -> Section:
     """The paper's first figure."""
-    from ..reproduce._example import plot_example, three_state_example
+    from ..reproduce.example import plot_example, three_state_example
 
     example = three_state_example([0.1, 0.01, 0.001], np.geomspace(1e-5, 1, 61).tolist())
     with tempfile.TemporaryDirectory() as folder:
@@ -116,7 +116,7 @@ def exact_draws(seed: int) -> Section:
 
 def formulas(seed: int) -> Section:
     """The paper's three chains and the default, inferring formulas from examples."""
-    from ..reproduce._formulas import compare_formulas, plot_formulas
+    from ..reproduce.formulas import compare_formulas, plot_formulas
 
     comparison = compare_formulas(
         families=["paper", "invariant"],

@@ -14,6 +14,7 @@ from doeblin.gestures.decoder.restart._network import Network
 from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
 from doeblin.gestures.decoder.restart._weights import initial_weights
 from doeblin.gestures.decoder.training import _neural_words
+from doeblin.gestures.decoder.training._factors import Judged
 from doeblin.gestures.decoder.training._neural import exported, make_network, outputs, train_network
 from doeblin.gestures.decoder.training._neural_words import Strokes, fit_networks
 from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS
@@ -252,7 +253,7 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
     valid, u = np.ones((count, keep), bool), np.full((count, keep), 0.2)
     weights, steps = np.array([0.0, 10.0]), []
     by_word, by_stroke = fit_networks(
-        features, valid, u, gold, Strokes(rows, candidates, starts), weights, 0.02, 0,
+        Judged(features, valid, u, gold), Strokes(rows, candidates, starts), weights, 0.02, 0,
         lambda *told: steps.append(told),
     )  # fmt: skip
     assert [step for step, _, _ in steps] == list(range(1, steps[0][1] + 1))

@@ -7,7 +7,12 @@ from safetensors.numpy import save_file
 from doeblin import InputError
 from doeblin.gestures.data import Gesture, Layout
 from doeblin.gestures.decoder import Decoder, Model, Plan, train
-from doeblin.gestures.decoder.training._factors import fit_openness, fit_words, log_likelihood
+from doeblin.gestures.decoder.training._factors import (
+    Judged,
+    fit_openness,
+    fit_words,
+    log_likelihood,
+)
 
 
 def test_training_raises_the_likelihood(gestures, lexicon):
@@ -79,10 +84,11 @@ def test_word_weights_have_the_gradient_of_their_likelihood():
     u = rng.dirichlet(np.ones(5), 30) * valid
     gold = rng.integers(0, 4, 30)
     weights, logit, step = rng.normal(size=3), -0.3, 1e-6
-    _, slope, by_logit = log_likelihood(weights, logit, features, valid, u, gold)
+    judged = Judged(features, valid, u, gold)
+    _, slope, by_logit = log_likelihood(weights, logit, judged)
 
     def value(w, a):
-        return log_likelihood(w, a, features, valid, u, gold)[0]
+        return log_likelihood(w, a, judged)[0]
 
     for k in range(3):
         shift = step * np.eye(3)[k]
@@ -98,7 +104,8 @@ def test_fitted_word_weights_find_the_truth():
     features = rng.normal(size=(6000, 6, 3))
     scores = features @ truth + rng.gumbel(size=(6000, 6))
     u = np.full((6000, 6), 1 / 6)
-    fit = fit_words(features, np.ones((6000, 6), bool), u, scores.argmax(axis=1), np.zeros(3))
+    judged = Judged(features, np.ones((6000, 6), bool), u, scores.argmax(axis=1))
+    fit = fit_words(judged, np.zeros(3))
     np.testing.assert_allclose(fit.weights, truth, atol=0.15)
     assert fit.epsilon < 0.06
 

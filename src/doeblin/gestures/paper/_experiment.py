@@ -223,7 +223,7 @@ def run_method(
     if engine not in get_args(Engine):
         raise InputError(f"engine = {engine!r} must be 'compiled' or 'library'")
     if engine == "library":
-        from ._library_run import run_on_library
+        from .library_run import run_on_library
 
         return run_on_library(
             task, method, transitions, passes=passes, step=step, chains=chains, batch=batch,

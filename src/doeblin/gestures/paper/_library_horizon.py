@@ -10,8 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ..._custom_types import RandomKey
-from ...learning import AbstractHorizon
-from ...learning._horizons import Segment
+from ...learning import AbstractHorizon, Segment
 
 
 class Stratified(AbstractHorizon):

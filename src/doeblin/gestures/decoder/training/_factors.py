@@ -13,6 +13,17 @@ Floats = NDArray[np.float64]
 _LEAST_EPSILON, _MOST_EPSILON = 0.02, 0.5
 
 
+class Judged(NamedTuple):
+    """Candidates of gestures whose words are known, and are among them."""
+
+    features: Floats
+    valid: NDArray
+    """Which are candidates, and not padding."""
+    u: Floats
+    gold: NDArray
+    """Which is the true word."""
+
+
 class WordFit(NamedTuple):
     """Fitted weights of A's factors, the restart probability, and the log-likelihood reached."""
 
@@ -21,13 +32,12 @@ class WordFit(NamedTuple):
     log_likelihood: float
 
 
-def log_likelihood(
-    weights: Floats, logit: float, features: Floats, valid: NDArray, u: Floats, gold: NDArray
-) -> tuple[float, Floats, float]:
+def log_likelihood(weights: Floats, logit: float, judged: Judged) -> tuple[float, Floats, float]:
     """Mean log π̃(gold) with π̃ = ε·u + (1-ε)·full, and its gradient by weights and by ε's logit.
 
     ε = least + (most - least)·σ(logit), so that it stays where the chain is worth having.
     """
+    features, valid, u, gold = judged
     rows = np.arange(len(gold))
     scores = np.where(valid, features @ weights, -np.inf)
     scores -= scores.max(axis=1, keepdims=True)
@@ -45,10 +55,7 @@ def log_likelihood(
 
 
 def fit_words(
-    features: Floats,
-    valid: NDArray,
-    u: Floats,
-    gold: NDArray,
+    judged: Judged,
     start: Floats,
     *,
     steps: int = 400,
@@ -56,6 +63,7 @@ def fit_words(
     decay: float = 1e-4,
 ) -> WordFit:
     """Adam on the likelihood, with features scaled to unit spread."""
+    features, valid = judged.features, judged.valid
     spread = features[valid].std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
     # What all candidates of a trace share has no effect; without it sums stay accurate.
@@ -66,7 +74,7 @@ def fit_words(
     value = -np.inf
     for step in range(1, steps + 1):
         value, by_weights, by_logit = log_likelihood(
-            parameters[:-1], parameters[-1], scaled, valid, u, gold
+            parameters[:-1], parameters[-1], judged._replace(features=scaled)
         )
         adam = adam.after(np.append(by_weights - decay * parameters[:-1], by_logit))
         parameters += rate * (1 - step / (steps + 1)) * adam.move(step)

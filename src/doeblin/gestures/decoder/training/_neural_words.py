@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..restart import Network, pack
 from ..words import NUM_STROKE_INPUTS
+from ._factors import Judged
 from ._neural import exported, silent
 
 if TYPE_CHECKING:
@@ -78,10 +79,7 @@ def gather_strokes(
 
 
 def fit_networks(
-    features: Floats,
-    valid: NDArray,
-    u: Floats,
-    gold: NDArray,
+    judged: Judged,
     strokes: Strokes,
     weights: Floats,
     epsilon: float,
@@ -93,6 +91,7 @@ def fit_networks(
     They add to the scores that the factors have by their `weights`. `progress` is called with the
     step, all steps, and the mean log-likelihood so far in this pass.
     """
+    features, valid, u, gold = judged
     mean, spread = features[valid].mean(axis=0), features[valid].std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
     scaled = np.where(valid[..., None], (features - mean) / spread, 0.0).astype(np.float32)

@@ -21,7 +21,7 @@ from ..spelling import spelt
 from ..words import FEATURES
 from ._adam import Adam
 from ._checkpoint import Checkpoint
-from ._factors import fit_openness, fit_words
+from ._factors import Judged, fit_openness, fit_words
 from ._likelihood import Likelihood
 from ._plan import Plan, Progress
 
@@ -159,11 +159,11 @@ def _train_words(
         # Too few words to fit the factors on: A stays the restart's own score.
         return replace(model, word_weights=start, factors=names)
 
-    def data(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        valid = found.ids[rows] >= 0
-        return found.features[rows], valid, np.exp(found.log_u[rows]), hits[rows].argmax(axis=1)
+    def judged(rows: NDArray[np.int64]) -> Judged:
+        valid, gold = found.ids[rows] >= 0, hits[rows].argmax(axis=1)
+        return Judged(found.features[rows], valid, np.exp(found.log_u[rows]), gold)
 
-    fit = fit_words(*data(rows[: plan.word_gestures]), start)
+    fit = fit_words(judged(rows[: plan.word_gestures]), start)
     model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
     if neural:
         from ._neural_words import fit_networks, gather_strokes
@@ -171,7 +171,7 @@ def _train_words(
         known = [some[row] for row in rows]
         strokes = gather_strokes(decoder, known, found.ids[rows], found.hits[rows])
         by_word, by_stroke = fit_networks(
-            *data(rows), strokes, fit.weights, fit.epsilon, plan.seed,
+            judged(rows), strokes, fit.weights, fit.epsilon, plan.seed,
             None if progress is None else lambda *told: progress(Progress(*told)),
         )  # fmt: skip
         model = replace(model, word_network=by_word, stroke_network=by_stroke)

@@ -19,7 +19,7 @@ import numpy as np
 from .._children import process_pool
 from .._errors import InputError, Place
 from ..gestures.paper import METHODS, Engine, Task, make_task, run_method, without_chains
-from ._gestures_report import report
+from .gestures_report import report
 
 COMPARED = ("doeblin", "u-gibbs", "basic-gibbs")
 CONTROLS = (
@@ -338,7 +338,7 @@ def _compile_library(
     size: Size, folder: Path, cells: Sequence[Cell], say: Callable[[str], None]
 ) -> None:
     """Compiles what the cells run, which takes longer than running it, on all cores at once."""
-    from ..gestures.paper._library_run import Setting
+    from ..gestures.paper.library_run import Setting
 
     kinds = {
         (cell.job.method, cell.job.transitions, cell.job.labels): cell

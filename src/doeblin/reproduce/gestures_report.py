@@ -13,7 +13,7 @@ from .._errors import MissingExtraError
 from ..gestures.paper import paired
 
 if TYPE_CHECKING:
-    from ._gestures import Cell, Job, Size
+    from .gestures import Cell, Job, Size
 
 MEASURES = ("word", "character", "commonest", "final")
 """Accuracy of words and characters over samples, of the commonest sample, of the last one."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .._errors import InputError
+from ._errors import InputError
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax
 
-from .._custom_types import RandomKey
+from ._custom_types import RandomKey
 
 
 class SeedKeys(NamedTuple):

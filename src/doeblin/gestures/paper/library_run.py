@@ -146,14 +146,17 @@ def learn(
     estimate: Estimate,
     plan: Plan,
     fixed: Fixed,
-    weights: Weights,
-    squares: Any,
+    learnt: tuple[Weights, Any],
     key: RandomKey,
     batch: Gesture,
     counted: Float[Array, " batch"],
     step: Float[Array, ""],
-) -> tuple[Weights, Any, Scalar]:
-    """One step of AdaGrad up the sum of a batch's gradients; also the transitions that it took."""
+) -> tuple[tuple[Weights, Any], Scalar]:
+    """One step of AdaGrad up the sum of a batch's gradients; also the transitions that it took.
+
+    `learnt` are the weights and AdaGrad's state.
+    """
+    weights, squares = learnt
 
     def objective(weights: Weights) -> tuple[Scalar, Scalar]:
         keys = jax.random.split(key, counted.shape[0])
@@ -163,7 +166,8 @@ def learn(
 
     slope, transitions = jax.grad(objective, has_aux=True)(weights)
     scaled, squares = _ADAGRAD.update(slope, squares)
-    return jax.tree.map(lambda w, g: w + step * g, weights, scaled), squares, transitions
+    weights = jax.tree.map(lambda w, g: w + step * g, weights, scaled)
+    return (weights, squares), transitions
 
 
 class Visited(NamedTuple):
@@ -284,8 +288,8 @@ class Setting:
         for estimate in (by_restart, by_chains):
             if estimate is by_chains or self.plan.method.reward_first:
                 learn(
-                    estimate, self.plan, self.fixed, self.weights, squares, key, first.examples,
-                    first.weights, np.float32(0),
+                    estimate, self.plan, self.fixed, (self.weights, squares), key,
+                    first.examples, first.weights, np.float32(0),
                 )  # fmt: skip
         some = next(self.held_out.all_batches(self.side_by_side))
         visit(self.plan, self.fixed, self.weights, key, some.examples)
@@ -316,8 +320,8 @@ def run_on_library(
     def one_pass(estimate: Estimate, weights: Weights, squares: Any) -> tuple[Weights, Any]:
         for place in train.batches(batch, rng):
             part = train.get(place, batch)
-            weights, squares, transitions = learn(
-                estimate, plan, fixed, weights, squares, jax.random.fold_in(key, len(taken)),
+            (weights, squares), transitions = learn(
+                estimate, plan, fixed, (weights, squares), jax.random.fold_in(key, len(taken)),
                 part.examples, part.weights, np.float32(step),
             )  # fmt: skip
             taken.append(transitions)

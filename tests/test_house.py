@@ -1,0 +1,186 @@
+"""The house's walls: what may import what, and how much a function takes at a time."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import doeblin
+
+HOME = Path(doeblin.__file__).parent
+# From the ground up: a package imports from those above it in this list only.
+FLOORS = (
+    "schedules", "finite", "linear", "kernels", "chains", "learning", "crf", "formulas", "programs",
+    "gestures", "reproduce", "report", "serve", "cli",
+)  # fmt: skip
+MOST_PARAMETERS = 8
+# Where walls are still being built; this is to become empty.
+BUILDING_SITES = ("doeblin.programs",)
+TO_BE_SLIMMED = ("doeblin.learning._step",)
+COMPILED = {"kept", "kernel", "njit", "part"}
+
+
+class Import(NamedTuple):
+    importer: str
+    target: str
+    line: int
+    only_types: bool
+
+    def __str__(self) -> str:
+        return f"{self.importer}:{self.line} imports {self.target}"
+
+
+@functools.cache
+def modules() -> dict[str, Path]:
+    found = {}
+    for file in sorted(HOME.rglob("*.py")):
+        parts = ["doeblin", *file.relative_to(HOME).with_suffix("").parts]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def package_of(module: str) -> str:
+    """The package whose code a module is: itself, if it is one."""
+    is_package = modules()[module].name == "__init__.py"
+    return module if is_package else module.rpartition(".")[0]
+
+
+@functools.cache
+def imports() -> tuple[Import, ...]:
+    """Every import within doeblin, wherever it stands; of a module if that is what a name is."""
+    found = []
+    for module, file in modules().items():
+        for node, only_types in _statements(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                targets = [name.name for name in node.names]
+            else:
+                base = node.module or ""
+                if node.level:
+                    home = package_of(module).split(".")
+                    home = home[: len(home) - node.level + 1]
+                    base = ".".join([*home, *filter(None, [node.module])])
+                named = [f"{base}.{name.name}" for name in node.names]
+                targets = [name if name in modules() else base for name in named]
+            for target in dict.fromkeys(targets):
+                if target in modules():
+                    found.append(Import(module, target, node.lineno, only_types))
+    return tuple(found)
+
+
+def _statements(
+    node: ast.AST, only_types: bool = False
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, only_types
+        else:
+            test = ast.unparse(child.test) if isinstance(child, ast.If) else ""
+            yield from _statements(child, only_types or test.endswith("TYPE_CHECKING"))
+
+
+def test_what_is_private_is_imported_by_its_own_package_only():
+    """`a.b._c` belongs to `a.b` and what is inside; others take what `a.b` offers."""
+    strangers = []
+    for one in imports():
+        parts = one.target.split(".")
+        for depth, part in enumerate(parts):
+            owner = ".".join(parts[:depth])
+            inside = f"{package_of(one.importer)}.".startswith(f"{owner}.")
+            building = one.target.startswith(BUILDING_SITES)
+            if part.startswith("_") and not inside and not building:
+                strangers.append(str(one))
+    assert not strangers, "\n".join(strangers)
+
+
+def test_packages_say_what_they_offer():
+    """A name that another package imports is in `__all__`."""
+    missing = []
+    for module, file in modules().items():
+        for node, _ in _statements(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import) or not node.level:
+                continue
+            home = package_of(module).split(".")
+            base = ".".join([*home[: len(home) - node.level + 1], *filter(None, [node.module])])
+            if base not in modules() or modules()[base].name != "__init__.py":
+                continue
+            if base.startswith(BUILDING_SITES):
+                continue
+            offered = _offered(base)
+            missing += [
+                f"{module}:{node.lineno} imports {name.name}, which {base} does not offer"
+                for name in node.names
+                if f"{base}.{name.name}" not in modules() and name.name not in offered
+            ]
+    assert not missing, "\n".join(missing)
+
+
+@functools.cache
+def _offered(package: str) -> frozenset[str]:
+    import importlib
+
+    return frozenset(importlib.import_module(package).__all__)
+
+
+def test_imports_point_down():
+    floors = {name: height for height, name in enumerate(FLOORS)}
+    assert {m.split(".")[1] for m in modules() if m.count(".") and "._" not in m} <= {
+        *floors, "__main__",
+    }  # fmt: skip
+    upwards = []
+    for one in imports():
+        here, there = (m.split(".")[1] if "." in m else "" for m in (one.importer, one.target))
+        if here in floors and there in floors and floors[there] > floors[here]:
+            upwards.append(str(one))
+        if here.startswith("_") and there in floors and here != "__main__":
+            upwards.append(str(one))
+    assert not upwards, "\n".join(upwards)
+
+
+def test_imports_do_not_run_in_circles():
+    """But for what type checkers alone see, and what a package's own `__init__` gathers."""
+    graph: dict[str, set[str]] = {module: set() for module in modules()}
+    for one in imports():
+        if one.importer.startswith(BUILDING_SITES):
+            continue
+        if not one.only_types and not f"{one.importer}.".startswith(f"{one.target}."):
+            graph[one.importer].add(one.target)
+    done: set[str] = set()
+
+    def circle(module: str, way: tuple[str, ...]) -> tuple[str, ...] | None:
+        if module in way:
+            return (*way[way.index(module) :], module)
+        if module in done:
+            return None
+        for target in sorted(graph[module]):
+            if (found := circle(target, (*way, module))) is not None:
+                return found
+        done.add(module)
+        return None
+
+    for module in graph:
+        found = circle(module, ())
+        assert found is None, " → ".join(found or ())
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for module, file in modules().items():
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                yield f"{module}:{node.lineno} {node.name}", node
+
+
+def test_no_function_takes_too_much_at_a_time():
+    """Outside of compiled loops; keyword-only options are said by name and do not count."""
+    greedy = []
+    for name, node in functions():
+        made_by = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+        taken = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        taken = [one for one in taken if one not in ("self", "cls")]
+        if name.startswith(TO_BE_SLIMMED):
+            continue
+        if not made_by & COMPILED and len(taken) > MOST_PARAMETERS:
+            greedy.append(f"{name} takes {len(taken)}")
+    assert not greedy, "\n".join(greedy)
