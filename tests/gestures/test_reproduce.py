@@ -11,7 +11,7 @@ from doeblin import InputError
 from doeblin.cli._reproduce import reproduce
 from doeblin.gestures.paper import library_run as _library_run
 from doeblin.gestures.paper import paired
-from doeblin.gestures.paper._experiment import Curve
+from doeblin.gestures.paper._task import Curve
 from doeblin.reproduce import gestures as _gestures
 from doeblin.reproduce.gestures import Cell, Job, Size, jobs
 from doeblin.reproduce.gestures_report import plot, report, table

@@ -12,9 +12,9 @@ from doeblin.gestures.data import Generator, Layout, Lexicon
 from doeblin.gestures.paper import METHODS, Method, Task, run_method
 from doeblin.gestures.paper import _library as library
 from doeblin.gestures.paper import library_run as run
-from doeblin.gestures.paper._experiment import make_gestures
 from doeblin.gestures.paper._features import Dictionary, num_features
 from doeblin.gestures.paper._library_horizon import Stratified
+from doeblin.gestures.paper._task import make_gestures
 
 from .brute import (
     BASE,

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
 from ...linear import Atom, Cube, Dnf, dnf_latex, dnf_people, dnf_smtlib, symbol
+from ._parse import parse
+from ._simplify import simplified
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,7 @@ class Formula:
 
     def simplified(self) -> Formula:
         """An equivalent formula: implied parts gone, opposite pairs as `==` and `!=`."""
-        from ._simplify import simplified
-
-        return simplified(self)
+        return Formula(self.variables, simplified(self.disjuncts))
 
     def __str__(self) -> str:
         return dnf_people(self._for_reading(), self.variables)
@@ -184,9 +184,7 @@ class Formula:
 
         Without `variables` they are those of the text, in alphabetical order.
         """
-        from ._parse import parse
-
-        return parse(text, variables)
+        return cls(*parse(text, variables))
 
     @classmethod
     def true(cls, variables: Sequence[str]) -> Formula:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from ..._errors import InputError
 from ...linear import Atom
-from ._formula import Formula
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*'*)"
@@ -42,7 +41,8 @@ class _Sum:
 _Tree = tuple
 
 
-def parse(text: str, variables: Sequence[str] | None) -> Formula:
+def parse(text: str, variables: Sequence[str] | None) -> tuple[list[str], list[list[Atom]]]:
+    """The variables, by default those of the text, and the disjuncts."""
     reader = _Reader(text)
     tree = reader.disjunction()
     reader.end()
@@ -52,7 +52,7 @@ def parse(text: str, variables: Sequence[str] | None) -> Formula:
         raise InputError(
             f"unknown variable {min(unknown)!r} in {text!r}; the variables are {', '.join(names)}"
         )
-    return Formula(names, _dnf(tree, names))
+    return names, _dnf(tree, names)
 
 
 class _Reader:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...linear import Atom
-from ._formula import Formula
+from ...linear import Atom, Dnf
 
 Disjunct = frozenset[Atom]
 
@@ -36,13 +35,13 @@ class _Bounds:
         return _Bounds(low, high, inner)
 
 
-def simplified(formula: Formula) -> Formula:
+def simplified(dnf: Dnf) -> set[Disjunct]:
     """Implied atoms and disjuncts go; opposite pairs become `==` and `!=`. Always equivalent."""
-    disjuncts = {tight for d in formula.disjuncts if (tight := _tightened(d)) is not None}
+    disjuncts = {tight for d in dnf if (tight := _tightened(d)) is not None}
     while True:
         merged = _merged(_unsubsumed(disjuncts))
         if merged == disjuncts:
-            return Formula(formula.variables, disjuncts)
+            return disjuncts
         disjuncts = merged
 
 

@@ -31,10 +31,10 @@ from ...learning import (
     edit_distance,
     edit_distance_reward,
 )
-from ._experiment import DELTA, Curve, Gestures, Method, Task
 from ._library import RESTART, Scored, Trie, Weights, emissions, kernel, scored
 from ._library_horizon import Stratified
 from ._passes import LONGEST_TOUR
+from ._task import DELTA, Curve, Gestures, Method, Task
 
 # Held-out gestures that are measured at a time.
 _SIDE_BY_SIDE = 100
