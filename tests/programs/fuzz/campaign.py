@@ -150,6 +150,9 @@ def verdict_on(
         again = verify(parsed, timeout=timeout, seed=case.seed)
         said = (verdict.outcome, [i.text for i in verdict.invariants], verdict.inputs)
         same = (again.outcome, [i.text for i in again.invariants], again.inputs)
-        if said != same and "UNKNOWN" not in (verdict.outcome.value, again.outcome.value):
+        ended = any(
+            v.outcome.value == "UNKNOWN" or v.remark.startswith("stopped") for v in (verdict, again)
+        )
+        if said != same and not ended:
             return "two runs with one seed differ", verdict.outcome.value
     return objection(batch, case, verdict, overflow), verdict.outcome.value

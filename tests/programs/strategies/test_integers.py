@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
 
 import pytest
 
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.output import driver, trace
+from doeblin.programs.strategies._integers import InC
 
 COMPILER = shutil.which("cc")
 
@@ -96,3 +98,20 @@ def test_what_holds_for_mathematical_integers_only_is_a_remark():
     verdict = verify(parsed(text), timeout=3)
     assert verdict.outcome is Outcome.UNKNOWN
     assert verdict.remark == verdict.as_dict()["remark"] == "holds for mathematical integers"
+
+
+def test_what_the_clock_ended_is_said(monkeypatch):
+    """The weaker proof stands; that there was no time for the stronger one is its remark."""
+    cancel = threading.Event()
+
+    def slow(self, strict, verdict, budget):
+        cancel.set()
+        budget.tick()
+
+    monkeypatch.setattr(InC, "_without_overflow", slow)
+    text = "int main() { int x = 0; while (x < 9) x++; assert(x == 9); }"
+    verdict = verify(parse_program(text), cancel=cancel)
+    assert verdict.outcome is Outcome.SAFE and verdict.assumptions == ("no signed overflow",)
+    assert verdict.remark == "stopped before signed overflow could be excluded"
+    monkeypatch.undo()
+    assert verify(parse_program(text)).assumptions == ()

@@ -29,6 +29,7 @@ from ._lemmas import Lemmas
 from ._portfolio import Portfolio, subject_of
 
 MATH_REMARK = "holds for mathematical integers"
+LATE_REMARK = "stopped before signed overflow could be excluded"
 
 
 def decide(program: Program, budget: Budget, request: Request) -> Verdict:
@@ -125,7 +126,7 @@ class InC:
             if proof is not None and not proof.steps:
                 remark = self._possible(strict, proof.prefix)
         except (OutOfTime, z3.Z3Exception, RecursionError):
-            pass
+            remark = LATE_REMARK if self.budget.over else ""
         return dataclasses.replace(
             verdict, seconds=self.budget.seconds, assumptions=assumed, remark=remark
         )
