@@ -28,6 +28,23 @@ def test_all_tools_on_an_easy_program(tmp_path, capsys):
     assert all(row["safe"] == 1 and row["undecided"] == 0 for row in rows)
 
 
+def test_sources_of_lemmas_can_be_switched_off(tmp_path, capsys):
+    suite = tmp_path / "one"
+    suite.mkdir()
+    (suite / "tacas06.c").write_text(example("tacas06"))
+    used = []
+    for more in ((), ("--without", "equations", "--without", "facets")):
+        assert run(suite, "--no-peers", "--json", "--timeout", "30", *more) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["without"] == list(more[1::2]) and answer["table"][0]["safe"] == 1
+        used.append(answer["sources"]["tacas06.c"])
+    assert used[0] == ["equations"] and "equations" not in used[1]
+    assert run(suite, "--no-peers", "--without", "faces") == 3
+    assert (
+        "unknown source of lemmas 'faces': use one of hints, equations" in capsys.readouterr().err
+    )
+
+
 def test_verdicts_that_differ_are_told(tmp_path, capsys):
     suite = tmp_path / "mixed"
     suite.mkdir()
