@@ -119,7 +119,6 @@ def test_implications():
     ("name", "vector"),
     [
         ("likely-bounds", {"c": 1, "d": -1}),
-        ("bounds", {"c": 1, "a": -1}),
         ("wide-bounds", {"c": 1, "a": -1}),
     ],
 )

@@ -24,11 +24,6 @@ def likely_bounds(context: Context) -> list[Dnf]:
     return _or_blind(context, context.space.vectors(0.5))
 
 
-def bounds(context: Context) -> list[Dnf]:
-    """On all forms that the search would try."""
-    return _or_blind(context, context.space.vectors())
-
-
 def wide_bounds(context: Context) -> list[Dnf]:
     """On many more: the program's forms added to one another, and sums of three variables."""
     return _or_blind(context, context.space.wide_vectors(context.known), stated=0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .._tunables import SECOND
 from ..system import System
-from ._bounds import bounds, intervals, likely_bounds, wide_bounds
+from ._bounds import intervals, likely_bounds, wide_bounds
 from ._comparisons import comparisons
 from ._congruences import congruences
 from ._context import Source
@@ -32,7 +32,6 @@ SOURCES: dict[str, Source] = {
     "sizes": sizes,
     "implications": implications,
     "likely-bounds": likely_bounds,
-    "bounds": bounds,
     "wide-bounds": wide_bounds,
     "wide-implications": wide_implications,
 }
@@ -71,8 +70,7 @@ STAGES = (
     Stage("modes", (*_PLAIN, "modes")),
     Stage("implications", (*_PLAIN, "implications")),
     Stage("sizes of steps", (*_PLAIN, "sizes")),
-    Stage("bounds", (*_SIMPLE, "bounds", "congruences"), rested=True),
-    Stage("wider bounds", ("equations", "comparisons", "wide-bounds"), rested=True),
+    Stage("wider bounds", (*_SIMPLE, "wide-bounds"), rested=True),
     Stage("wider implications", ("wide-implications",)),
 )
 """The cheapest and most likely first."""
