@@ -25,6 +25,9 @@ USES = {
     "bits16": lambda key: jax.random.bits(key, (5,), jnp.uint16),
     "bits32": lambda key: jax.random.bits(key, (), jnp.uint32),
     "none": lambda key: jax.random.bits(key, (0,), jnp.uint32),
+    "grandchildren": lambda key: jax.random.key_data(
+        jax.random.split(jax.random.split(jax.random.fold_in(key, 5), (2, 3))[1, 2], 2)
+    ),
     "permutation": lambda key: jax.random.permutation(key, 10),
 }
 

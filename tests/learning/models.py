@@ -100,8 +100,14 @@ class Runs(NamedTuple):
 
 
 @functools.cache
-def _compiled(build: Callable[[Any], Chain], estimator: AbstractEstimator) -> Callable[..., Any]:
-    """Values and gradients of many seeds. Parameters and data are arguments: compiled once."""
+def _compiled(
+    build: Callable[[Any], Chain], estimator: AbstractEstimator, much: bool
+) -> Callable[..., Any]:
+    """Values and gradients of many seeds. Parameters and data are arguments: compiled once.
+
+    Machine code that has `much` to do is worth optimising; the other takes longer to compile.
+    """
+    options = {"xla_backend_optimization_level": 1} if much else None
 
     def one(parameters: Any, y: Any, key: jax.Array):
         def value(parameters: Any):
@@ -112,12 +118,12 @@ def _compiled(build: Callable[[Any], Chain], estimator: AbstractEstimator) -> Ca
         mean = jnp.exp(estimate.log_walk_weights).mean()
         return mean, ravel_pytree(slope)[0], estimate.transitions, estimate.stage_counts
 
-    return jax.jit(jax.vmap(one, in_axes=(None, None, 0)))
+    return jax.jit(jax.vmap(one, in_axes=(None, None, 0)), compiler_options=options)
 
 
 @functools.cache
 def _runs(case: Case, estimator: AbstractEstimator, y: int | None, num_runs: int, chunk: int):
-    many = _compiled(case.build, estimator)
+    many = _compiled(case.build, estimator, num_runs >= 2000)
     datum = case.datum if y is None else jnp.array(y)
     keys = jax.random.split(jax.random.key(11), (num_runs // chunk, chunk))
     parts = [many(case.parameters, datum, some) for some in keys]

@@ -100,7 +100,16 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+IN_BOTH_PRECISIONS = {"bidirectional", "forward, staged, latent"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, id=name, marks=pytest.mark.double if name in IN_BOTH_PRECISIONS else ())
+        for name, kind in KINDS.items()
+    ],
+)
 def test_likelihood_and_gradient_are_right(kind: Kind):
     for y in range(kind.data):
         likelihood, gradient = exact(kind.case, y, kind.chance)

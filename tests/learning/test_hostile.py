@@ -12,7 +12,6 @@ import optax
 import pytest
 
 from doeblin import InputError
-from doeblin._random import quick
 from doeblin.chains import doeblin
 from doeblin.kernels import FiniteKernel, FiniteRestart, Gibbs, IndependentSites
 from doeblin.learning import (
@@ -35,25 +34,6 @@ COMPILED: list[str] = []
 jax.monitoring.register_event_duration_secs_listener(
     lambda name, seconds, **_: COMPILED.append(name) if "backend_compile" in name else None
 )
-
-
-def test_quick_keys_give_the_bits_of_jax():
-    key = jax.random.key(7)
-
-    def draws(key):
-        some = jax.random.split(jax.random.fold_in(key, 5), (2, 3))
-        return (
-            jax.random.bits(some[1, 2], (3, 4)),
-            jax.random.bits(some[0, 1], (5,), jnp.uint8),
-            jax.random.randint(some[0, 2], (7,), 0, 9),
-            jax.vmap(lambda key: jax.random.gumbel(key, (2,)))(some[0]),
-            jax.random.permutation(some[1, 0], 10),
-        )
-
-    for ours, theirs in zip(draws(quick(key)), draws(key), strict=True):
-        assert np.array_equal(ours, theirs)
-    other = jax.random.key(0, impl="rbg")
-    assert quick(other) is other
 
 
 def test_a_second_call_compiles_nothing():
@@ -169,6 +149,7 @@ def many(estimator, chain, y):
     return jax.vmap(lambda key: estimator(key, chain, y).log_likelihood)(keys)
 
 
+@pytest.mark.double
 @pytest.mark.parametrize("kind", [Forward, Reversal])
 def test_extreme_rates_and_a_single_walk(kind):
     """ε = 1 is the restart alone; small and large ones with the horizon of the small."""

@@ -106,6 +106,7 @@ def test_exact_em_never_lowers_the_likelihood_of_a_staged_chain():
     assert best - values[-1] < 0.5 * (best - values[0])
 
 
+@pytest.mark.double
 def test_em_keeps_what_is_impossible_impossible():
     cycle = exit_rates(jnp.array([0.3, -1.0]))
     counts = jnp.array([[0, 1.0, 0], [0, 2.0, 0.7], [0, 0, 3.0]])

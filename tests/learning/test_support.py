@@ -129,7 +129,11 @@ CASES: dict[str, tuple] = {
 
 
 @pytest.mark.parametrize(
-    ("parameters", "build", "law", "estimator", "data"), CASES.values(), ids=CASES.keys()
+    ("parameters", "build", "law", "estimator", "data"),
+    [
+        pytest.param(*case, id=name, marks=pytest.mark.double if name == "bidirectional" else ())
+        for name, case in CASES.items()
+    ],
 )
 def test_values_and_gradients_are_right(parameters, build, law, estimator, data):
     for y in data:

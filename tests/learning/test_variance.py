@@ -93,6 +93,7 @@ def law(parameters: tuple[jax.Array, jax.Array]) -> jax.Array:
     return EPSILON * jnp.linalg.solve(system.T, u)
 
 
+SLOPE = jax.jit(jax.grad(lambda parameters: jnp.log(law(parameters)[DATUM])))
 HORIZON = FixedHorizon(EPSILON)
 FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=64)
 
@@ -102,9 +103,7 @@ FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=
 )
 def test_reversal_with_baseline_beats_algorithm_1(mixing: float, factor: float):
     parameters = (THETA_0, (1 - mixing) * NEAR + mixing * FAR)
-    truth = np.asarray(
-        ravel_pytree(jax.grad(lambda p: jnp.log(law(p)[DATUM]))(parameters))[0], np.float64
-    )
+    truth = np.asarray(ravel_pytree(SLOPE(parameters))[0], np.float64)
     # Compiled once for both regimes: parameters are arguments.
     case = Case(parameters, build, law, jnp.asarray(STATES[DATUM]))
     forward, reversal = (run(case, estimator, 100, chunk=25) for estimator in (FORWARD, REVERSAL))
@@ -117,9 +116,10 @@ def test_at_the_initialisation_the_likelihood_is_the_restarts():
     """A that leaves u invariant: π̃ = u, and every walk weighs the same."""
     parameters = (THETA_0, NEAR)
     u = jax.nn.softmax(F0 @ THETA_0)
-    np.testing.assert_allclose(law(parameters), u, rtol=1e-4)
+    np.testing.assert_allclose(jax.jit(law)(parameters), u, rtol=1e-4)
     y = jnp.asarray(STATES[DATUM])
-    estimate = Reversal(FixedHorizon(EPSILON), num_walks=4)(jax.random.key(0), build(parameters), y)
+    estimator = Reversal(FixedHorizon(EPSILON), num_walks=4)
+    estimate = eqx.filter_jit(estimator)(jax.random.key(0), build(parameters), y)
     # All that varies are the lengths of the tails, which carry a twentieth of the mass.
     np.testing.assert_allclose(jnp.exp(estimate.log_likelihood), u[DATUM], rtol=0.2)
     np.testing.assert_allclose(

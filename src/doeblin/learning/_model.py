@@ -8,7 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Shaped
 
 from .._custom_types import Flag, Input, RandomKey, Scalar, State
 from .._errors import UnsupportedError
@@ -169,7 +169,7 @@ class Endpoints(eqx.Module):
     log_proposed: Float[Array, " walks"]
     alike: bool = eqx.field(static=True)
 
-    def each(self, function: Callable[..., Array], *states: State) -> Float[Array, "walks ..."]:
+    def each(self, function: Callable[..., Array], *states: State) -> Shaped[Array, "walks ..."]:
         """A function of stacked states, computed once if all walks have the same."""
         states = states or (self.states,)
         if not self.alike:

@@ -60,7 +60,7 @@ def em_stage_matrix(
     return jnp.where(improved, build(best), matrix)
 
 
-def exit_rates(logits: Float[Array, " stages"]) -> Float[Array, "stages stages"]:
+def exit_rates(logits: Float[Array, " stages"]) -> Float[Array, "stages+1 stages+1"]:
     """The stage matrix of a cycle 0 → 1 → … → 0 with learnable exit rates δ = sigmoid(logits).
 
     Stage 0 restarts and is left at once, as in the paper, so there is one logit for each stage
