@@ -8,8 +8,7 @@ callers with pools of atoms of their own.
 from .._errors import needs
 
 with needs("formulas"):
-    from ..linear import Atom
-    from ._legs import TEMPLATES
+    from ..linear import TEMPLATES, Atom
     from ._problem import Prepared, Problem, prepared
     from ._record import Progress, TracePoint
     from ._search import SearchResult, search

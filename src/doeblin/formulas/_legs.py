@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..linear import TEMPLATES
 from ._problem import Prepared, Problem, prepared
 from .engine import Chain, Method, Snapshot
 from .language import Formula
 
-TEMPLATES = (
-    (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
-    (4, 5), (6, 4),
-)  # fmt: skip
-"""The order in which templates (n, m) grow, where none is given; effort doubles at every wrap."""
 # Whole-atom moves for each atom of a template, at the first wrap; Metropolis steps are cheaper and
 # do less.
 _MOVES, _METROPOLIS_STEPS = 100, 20_000

@@ -5,7 +5,7 @@ coefficients belong to is said by a list of names beside it. Here is what they m
 how they read: to people, in LaTeX, in SMT-LIB.
 """
 
-from ._atom import EQ, LE, NE, RELATIONS, Atom, Cube, Dnf, Relation, dnf_holds, dnf_size
+from ._atom import EQ, LE, NE, RELATIONS, TEMPLATES, Atom, Cube, Dnf, Relation, dnf_holds, dnf_size
 from ._smtlib import WORDS, application, atom_smtlib, dnf_smtlib, numeral, symbol
 from ._text import dnf_latex, dnf_people
 
@@ -14,6 +14,7 @@ __all__ = [
     "LE",
     "NE",
     "RELATIONS",
+    "TEMPLATES",
     "WORDS",
     "Atom",
     "Cube",

@@ -83,6 +83,11 @@ class Atom(NamedTuple):
 
 Cube = tuple[Atom, ...]
 Dnf = tuple[Cube, ...]
+TEMPLATES = (
+    (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5), (4, 3),
+    (4, 5), (6, 4),
+)  # fmt: skip
+"""The order in which templates (n, m) grow, where none is given; effort doubles at every wrap."""
 
 
 def dnf_holds(dnf: Dnf, point: Sequence[int]) -> bool:

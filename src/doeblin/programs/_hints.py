@@ -9,12 +9,12 @@ from pycparser import CParser, c_ast
 from pycparser.c_parser import ParseError
 
 from .._errors import InputError, Place
+from ..linear import Dnf
 from ._program import Program
 from .frontends.c._emitter import Slot, Unsupported
 from .frontends.c._expressions import Expressions
 from .frontends.c._types import LLONG
 from .learner import dnf_of
-from .solve import Dnf
 from .system import Cut, System
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..linear import TEMPLATES
+
 SECOND = 1_000_000
 
 
@@ -56,10 +58,7 @@ class LemmaTunables:
 class SearchTunables:
     """The randomised search over growing templates (disjuncts, atoms in each)."""
 
-    templates: tuple[tuple[int, int], ...] = (
-        (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (1, 5), (2, 3), (3, 2), (1, 8), (3, 3), (2, 5),
-        (4, 3), (4, 5), (6, 4),
-    )  # fmt: skip
+    templates: tuple[tuple[int, int], ...] = TEMPLATES
     slice: float = 0.02 * SECOND  # for a chain of the first template
     growth: float = 0.3  # of the slice with each template
     parity: float = 2.5 * SECOND  # before parity is tried though the program does not speak of it

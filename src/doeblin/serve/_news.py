@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+from ..linear import Dnf
 from ..programs import Asked, Note
-from ..programs.solve import Dnf, all_term
+from ..programs.solve import all_term
 from ..programs.system import Cut
 from ..programs.system.terms import c_text
 from ._worker import Emit, Message

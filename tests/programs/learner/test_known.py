@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doeblin.linear import LE, Atom, dnf_holds
 from doeblin.programs.learner import new_formulas
-from doeblin.programs.solve import LE, Atom, dnf_holds
 
 
 @given(

@@ -6,11 +6,11 @@ import random
 
 import numpy as np
 
+from doeblin.linear import Atom
 from doeblin.programs import parse_program
 from doeblin.programs.learner import Space
 from doeblin.programs.learner._harvest import harvest
 from doeblin.programs.lemmas import Context
-from doeblin.programs.solve import Atom
 
 
 def context_of(text, rows=None, *, known=(), hints=(), inputs=range(12)):

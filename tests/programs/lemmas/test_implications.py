@@ -16,6 +16,6 @@ def test_phases_are_between_the_constants_that_a_variable_is_compared_with():
     found = {
         (-low.constant, high.constant)
         for low, high in phases(space, 8)
-        if (low.vector, high.vector) == (down, up)
+        if (low.coefficients, high.coefficients) == (down, up)
     }
     assert {(250, 750), (750, 1000)} <= found

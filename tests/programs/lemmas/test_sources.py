@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from doeblin.linear import EQ, LE, NE, dnf_holds
 from doeblin.programs.lemmas import SOURCES, STAGES
-from doeblin.programs.solve import EQ, LE, NE, dnf_holds
 
 from .contexts import atom, context_of
 
@@ -62,13 +62,13 @@ def test_intervals():
     found = proposed("intervals", context)
     assert {((atom(context, LE, 0, i=-1),),), ((atom(context, LE, 50, n=1),),)} <= found
     assert ((atom(context, LE, 11, n=1),),) in found  # as tight as the examples
-    assert all(sum(map(bool, a.vector)) == 1 for ((a,),) in found)
+    assert all(sum(map(bool, a.coefficients)) == 1 for ((a,),) in found)
 
 
 def test_facets():
     context = context_of(COUNT)
-    vectors = {a.vector for ((a,),) in proposed("facets", context)}
-    assert atom(context, LE, 0, i=1, n=-1).vector in vectors
+    vectors = {a.coefficients for ((a,),) in proposed("facets", context)}
+    assert atom(context, LE, 0, i=1, n=-1).coefficients in vectors
     assert all(sum(map(bool, vector)) > 1 for vector in vectors)
 
 

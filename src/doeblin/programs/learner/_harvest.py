@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..solve import EQ, LE, NE, Atom, Dnf
+from ...linear import EQ, LE, NE, Atom, Dnf
 from ..system import Assign, Assume, Branch, Graph, System
 from ..system.terms import Term, compare, postorder, var
 

@@ -6,8 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...linear import Dnf
 from .._tunables import Tunables
-from ..solve import Budget, Conditions, Dnf, Path, all_term
+from ..solve import Budget, Conditions, Path, all_term
 from ..system import Graph, Interpreter, System
 from ..system.terms import Term
 from ._cloud import Cloud

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..solve import EQ, LE, NE, Atom, Dnf
+from ...linear import EQ, LE, NE, Atom, Dnf
 
 Ranges = Sequence[tuple[int | None, int | None]]
 
@@ -32,8 +32,8 @@ class Box:
                 self._add(dnf[0][0])
 
     def _add(self, atom: Atom) -> None:
-        used = [(i, c) for i, c in enumerate(atom.vector) if abs(c) == 1]
-        if len(used) != 1 or sum(map(abs, atom.vector)) != 1 or atom.modulus:
+        used = [(i, c) for i, c in enumerate(atom.coefficients) if abs(c) == 1]
+        if len(used) != 1 or sum(map(abs, atom.coefficients)) != 1 or atom.modulus:
             return
         ((i, sign),) = used
         ends = self._ends[i]
@@ -55,7 +55,7 @@ class Box:
         if atom.relation != LE or atom.modulus:
             return False
         total = 0
-        for c, ends in zip(atom.vector, self._ends, strict=True):
+        for c, ends in zip(atom.coefficients, self._ends, strict=True):
             if c:
                 end = ends.get(1 if c > 0 else -1)
                 if end is None:
@@ -72,15 +72,19 @@ def thin(formulas: list[Dnf]) -> list[Dnf]:
         if len(dnf) == 1 and len(dnf[0]) == 1:
             atom = dnf[0][0]
             if atom.relation == LE and not atom.modulus:
-                best = tightest.get(atom.vector)
-                tightest[atom.vector] = atom.constant if best is None else min(best, atom.constant)
+                best = tightest.get(atom.coefficients)
+                tightest[atom.coefficients] = (
+                    atom.constant if best is None else min(best, atom.constant)
+                )
             elif atom.relation == EQ and not atom.modulus:
-                equal.add(atom.vector)
-                equal.add(tuple(-c for c in atom.vector))
+                equal.add(atom.coefficients)
+                equal.add(tuple(-c for c in atom.coefficients))
     kept = []
     for dnf in formulas:
         atom = dnf[0][0]
         bound = len(dnf) == 1 and len(dnf[0]) == 1 and atom.relation == LE and not atom.modulus
-        if not bound or (atom.vector not in equal and atom.constant <= tightest[atom.vector]):
+        if not bound or (
+            atom.coefficients not in equal and atom.constant <= tightest[atom.coefficients]
+        ):
             kept.append(dnf)
     return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..solve import Dnf
+from ...linear import Dnf
 from ..system import Cut
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...formulas import Chain, Method, Task, classes, pack, slots_for, truth_table
-from ..solve import SECOND, Atom, Budget, Dnf
+from ...linear import RELATIONS, Atom, Dnf
+from ..solve import SECOND, Budget
 from ..system import Block, Graph
 from ..system._fast import Fast
 from ._data import Data
@@ -151,12 +152,12 @@ class Round:
     def _number(self, cut: int, atom: Atom) -> int | None:
         pool: Pool = self._pools[cut]
         a = pool.atoms
-        rows = np.nonzero((a.directions == np.array(atom.vector, dtype=np.int64)).all(1))[0]
+        rows = np.nonzero((a.directions == np.array(atom.coefficients, dtype=np.int64)).all(1))[0]
         if not len(rows):
             return None
         match = np.nonzero(
             (a.direction == rows[0])
-            & (a.relation == atom.relation)
+            & (a.relation == RELATIONS.index(atom.relation))
             & (a.constant == atom.constant)
             & (a.modulus == atom.modulus)
         )[0]

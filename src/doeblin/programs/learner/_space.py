@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solve import EQ, LE, NE, Atom, Dnf
+from ...linear import EQ, LE, NE, RELATIONS, Atom, Dnf, Relation
 from ..system import Cut
 from ._geometry import equations
 from ._harvest import Suggestions, vector_of
@@ -32,7 +32,7 @@ class Pool(NamedTuple):
     def atom(self, k: int) -> Atom:
         a = self.atoms
         vector = tuple(int(c) for c in a.directions[a.direction[k]])
-        return Atom(vector, int(a.relation[k]), int(a.constant[k]), int(a.modulus[k]))
+        return Atom(vector, RELATIONS[a.relation[k]], int(a.constant[k]), int(a.modulus[k]))
 
 
 class Space:
@@ -173,15 +173,15 @@ class Space:
         if self.moduli or parity:
             singles += self._congruences()
         for atom, _ in singles:
-            self._weights.setdefault(atom.vector, 0.3)
+            self._weights.setdefault(atom.coefficients, 0.3)
         directions = np.array([(0,) * self.size, *self._weights], dtype=np.int64)
         base = np.array([0.0, *self._weights.values()])
         number = {v: i + 1 for i, v in enumerate(self._weights)}
         rows = np.arange(1, len(directions))
         parts: list[tuple[NDArray, int, NDArray, NDArray]] = []
 
-        def put(which: NDArray, relation: int, bound: NDArray, weight: NDArray) -> None:
-            parts.append((which, relation, bound, weight))
+        def put(which: NDArray, relation: Relation, bound: NDArray, weight: NDArray) -> None:
+            parts.append((which, RELATIONS.index(relation), bound, weight))
 
         constants = np.array(self.constants, dtype=np.int64)
         if len(constants) > 14:
@@ -213,8 +213,9 @@ class Space:
         relation = [np.zeros(2, dtype=np.int64), *(np.full(len(p[0]), p[1]) for p in parts)]
         bound = [np.array([TOP, -TOP]), *(p[2] for p in parts)]
         weight = [np.array([3.0, 1.0]), *(p[3] for p in parts)]
-        direction.append(np.array([number[a.vector] for a, _ in singles], dtype=np.int64))
-        relation.append(np.array([a.relation for a, _ in singles], dtype=np.int64))
+        direction.append(np.array([number[a.coefficients] for a, _ in singles], dtype=np.int64))
+        codes = [RELATIONS.index(a.relation) for a, _ in singles]
+        relation.append(np.array(codes, dtype=np.int64))
         bound.append(np.array([a.constant for a, _ in singles], dtype=np.int64))
         weight.append(np.array([w for _, w in singles], dtype=np.float64))
         modulus = np.zeros(sum(len(d) for d in direction), dtype=np.int64)
@@ -251,8 +252,8 @@ def _copies(lemmas: Sequence[Dnf]) -> set[int]:
     for dnf in lemmas:
         if len(dnf) == 1 and len(dnf[0]) == 1:
             atom = dnf[0][0]
-            used = [i for i, c in enumerate(atom.vector) if c]
-            small = all(abs(atom.vector[i]) == 1 for i in used)
+            used = [i for i, c in enumerate(atom.coefficients) if c]
+            small = all(abs(atom.coefficients[i]) == 1 for i in used)
             if atom.relation == EQ and not atom.modulus and small and len(used) <= 2:
                 found.add(used[-1])
     return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
+from ...linear import Dnf, dnf_size
 from .._tunables import Tunables
-from ..solve import Conditions, Dnf, GaveUp, Selection, dnf_size
+from ..solve import Conditions, GaveUp, Selection
 from ._data import Data
 from ._known import thin
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..solve import EQ, LE, Atom, Dnf
+from ...linear import EQ, LE, Atom, Dnf
 from ._context import Context, single
 
 Vector = tuple[int, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..solve import Dnf
+from ...linear import Dnf
 from ._context import Context, holds, single
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...linear import EQ, Atom, Dnf
 from ..learner import geometry
-from ..solve import EQ, Atom, Dnf
 from ._context import Context, single
 
 _PRIMES = {2, 3, 5, 7, 11, 13}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...linear import EQ, LE, Atom, Dnf
 from .._tunables import LemmaTunables
 from ..learner import Space
-from ..solve import EQ, LE, Atom, Dnf
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ Source = Callable[[Context], Iterable[Dnf]]
 
 def truth(atom: Atom, points: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Of an atom at each point."""
-    values = points @ np.array(atom.vector, dtype=np.int64)
+    values = points @ np.array(atom.coefficients, dtype=np.int64)
     if atom.modulus:
         values = values % atom.modulus
     if atom.relation == LE:

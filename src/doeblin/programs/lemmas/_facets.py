@@ -5,8 +5,8 @@ Far fewer than all bounds, so that many loops can be proved at once.
 
 from __future__ import annotations
 
+from ...linear import LE, Atom, Dnf
 from ..learner import geometry
-from ..solve import LE, Atom, Dnf
 from ._context import Context, single
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..solve import Dnf
+from ...linear import Dnf
 from ._context import Context
 
 

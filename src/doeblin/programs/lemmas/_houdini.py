@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...linear import EQ, LE, RELATIONS, Dnf, dnf_holds
 from .._tunables import LemmaTunables
 from ..learner import LIMIT
-from ..solve import EQ, LE, Conditions, Dnf, GaveUp, Pause, Selection, Turns, dnf_holds
+from ..solve import Conditions, GaveUp, Pause, Selection, Turns
 
 Place = tuple[int, tuple[int, ...]]
 Follow = Callable[[int, tuple[int, ...]], list[Place]]
@@ -105,8 +106,9 @@ class _Left:
             if self._simple[row]:
                 codes = [number[cube[0]] for cube in dnf]
                 self._which[row] = codes + codes[:1] * (width - len(codes))
-        self._vectors = np.array([atom.vector for atom in atoms], dtype=np.int64)
-        self._relation = np.array([atom.relation for atom in atoms], dtype=np.int64)[:, None]
+        self._vectors = np.array([atom.coefficients for atom in atoms], dtype=np.int64)
+        codes = [RELATIONS.index(atom.relation) for atom in atoms]
+        self._relation = np.array(codes, dtype=np.int64)[:, None]
         self._constant = np.array([atom.constant for atom in atoms], dtype=np.int64)[:, None]
         self._modulus = np.array([atom.modulus for atom in atoms], dtype=np.int64)[:, None]
 
@@ -151,9 +153,9 @@ class _Left:
         values = np.where(self._modulus > 0, values % np.maximum(self._modulus, 1), values)
         equal = values == self._constant
         truth = np.where(
-            self._relation == LE,
+            self._relation == RELATIONS.index(LE),
             values <= self._constant,
-            np.where(self._relation == EQ, equal, ~equal),
+            np.where(self._relation == RELATIONS.index(EQ), equal, ~equal),
         )
         return np.logical_or.reduce(truth[self._which], axis=1)
 

@@ -7,8 +7,8 @@ from itertools import chain, pairwise, zip_longest
 
 import numpy as np
 
+from ...linear import LE, Atom, Cube, Dnf
 from ..learner import Space
-from ..solve import LE, Atom, Cube, Dnf
 from ._bounds import Vector, tight_bounds
 from ._comparisons import comparisons
 from ._context import Context, holds, truth
@@ -69,9 +69,9 @@ def guards(space: Space) -> list[Cube]:
     """Conditions of the program: those between variables and those on single ones in turn, each
     simplest first."""
     atoms = dict.fromkeys(atom for atom, _ in space.suggested)
-    simple = sorted(atoms, key=lambda a: (sum(map(abs, a.vector)), abs(a.constant)))
-    alone = [a for a in simple if sum(map(bool, a.vector)) == 1]
-    between = [a for a in simple if sum(map(bool, a.vector)) > 1]
+    simple = sorted(atoms, key=lambda a: (sum(map(abs, a.coefficients)), abs(a.constant)))
+    alone = [a for a in simple if sum(map(bool, a.coefficients)) == 1]
+    between = [a for a in simple if sum(map(bool, a.coefficients)) > 1]
     mixed = chain.from_iterable(zip_longest(between[:20], alone[:24]))
     return [(atom,) for atom in mixed if atom is not None]
 
@@ -89,8 +89,8 @@ def phases(space: Space, most: int) -> list[Cube]:
     """From one constant that the program compares a variable with to the next, ends included."""
     compared: dict[int, set[int]] = {}
     for atom, _ in space.suggested:
-        used = [i for i, c in enumerate(atom.vector) if c]
-        if len(used) == 1 and atom.vector[used[0]] == 1 and atom.relation == LE:
+        used = [i for i, c in enumerate(atom.coefficients) if c]
+        if len(used) == 1 and atom.coefficients[used[0]] == 1 and atom.relation == LE:
             compared.setdefault(used[0], set()).update((atom.constant, atom.constant + 1))
     found: list[Cube] = []
     for i, bounds in compared.items():

@@ -6,7 +6,7 @@ other variables in each mode.
 
 from __future__ import annotations
 
-from ..solve import EQ, NE, Atom, Dnf
+from ...linear import EQ, NE, Atom, Dnf
 from ._context import Context, holds
 from ._plain import plain_atoms
 
@@ -36,7 +36,7 @@ def modes(context: Context) -> list[Dnf]:
             special: list[Dnf] = [
                 (never, (atom,))
                 for atom in plain_atoms(context.within(here), widest=2)
-                if not atom.vector[i] and not holds(atom, points[~here])
+                if not atom.coefficients[i] and not holds(atom, points[~here])
             ]
             wanted += special[: limits.of_a_mode]
     pairs = [(i, j) for i in found for j in found if i < j]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from ..solve import Atom
+from ...linear import Atom
 from ._bounds import intervals
 from ._comparisons import comparisons
 from ._congruences import congruences

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...linear import EQ, NE, Atom, Dnf
 from ..learner import Box
-from ..solve import EQ, NE, Atom, Dnf
 from ._context import Context, holds
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...linear import EQ, Atom, Dnf
 from ..learner import geometry
-from ..solve import EQ, Atom, Dnf
 from ._context import Context
 
 

@@ -1,15 +1,7 @@
 """Conditions, their solver, bounded search, replay and the final re-check."""
 
 from ._acceleration import accelerate as accelerate
-from ._atoms import EQ as EQ
-from ._atoms import LE as LE
-from ._atoms import NE as NE
-from ._atoms import Atom as Atom
-from ._atoms import Cube as Cube
-from ._atoms import Dnf as Dnf
 from ._atoms import all_term as all_term
-from ._atoms import dnf_holds as dnf_holds
-from ._atoms import dnf_size as dnf_size
 from ._atoms import dnf_term as dnf_term
 from ._bounded import Unrolling as Unrolling
 from ._budget import SECOND as SECOND

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import z3
 
+from ...linear import EQ, LE, Atom, Dnf
 from ..system import Clause, System
 from ..system.terms import Translator, said, symbol
-from ._atoms import Atom, Dnf, dnf_text
+from ._atoms import dnf_text
 from ._budget import SECOND, Budget
 
 
@@ -76,14 +77,16 @@ class Conditions:
         found = self._atoms.get((key, atom))
         if found is None:
             parts = [
-                (x if c == 1 else c * x) for c, x in zip(atom.vector, variables, strict=True) if c
+                (x if c == 1 else c * x)
+                for c, x in zip(atom.coefficients, variables, strict=True)
+                if c
             ]
             total: Any = z3.Sum(parts) if len(parts) > 1 else parts[0]
             if atom.modulus:
                 total = total % atom.modulus
-            if atom.relation == 0:
+            if atom.relation == LE:
                 found = total <= atom.constant
-            elif atom.relation == 1:
+            elif atom.relation == EQ:
                 found = total == atom.constant
             else:
                 found = total != atom.constant

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import z3
 
-from ._atoms import Dnf, dnf_text
+from ...linear import Dnf
+from ._atoms import dnf_text
 from ._conditions import Conditions, GaveUp, Model
 
 

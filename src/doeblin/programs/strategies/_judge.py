@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import z3
 
+from ...linear import Dnf
 from .._program import Program
 from .._tunables import Tunables
 from .._verdict import Invariant, Outcome, Verdict
@@ -15,7 +16,6 @@ from ..learner import Knowledge, Listener, Progress
 from ..solve import (
     FARTHEST,
     Budget,
-    Dnf,
     Failure,
     OutOfTime,
     Path,

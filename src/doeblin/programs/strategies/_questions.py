@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...linear import Dnf
 from ..learner import Asked, Knowledge
-from ..solve import Dnf
 from ._judge import Judge
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...linear import Atom, Dnf
 from .._verdict import Verdict
 from ..learner import Knowledge, engine
-from ..solve import Atom, Dnf, Pause, Turns
+from ..solve import Pause, Turns
 from ._judge import Judge
 from ._questions import accepts
 

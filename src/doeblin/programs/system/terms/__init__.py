@@ -1,12 +1,12 @@
 """Integer terms: building, evaluating, printing, and handing them to Z3."""
 
+from ....linear import WORDS as WORDS
+from ....linear import numeral as numeral
+from ....linear import symbol as symbol
 from ._c import c_number as c_number
 from ._c import c_text as c_text
-from ._smtlib import WORDS as WORDS
 from ._smtlib import Definitions as Definitions
-from ._smtlib import numeral as numeral
 from ._smtlib import smtlib as smtlib
-from ._smtlib import symbol as symbol
 from ._term import FALSE as FALSE
 from ._term import ONE as ONE
 from ._term import TRUE as TRUE

@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
+from ....linear import numeral, symbol
 from ._term import Term, fold, postorder
-
-_PLAIN = re.compile(r"[A-Za-z_~!@$%^&*+=<>.?/-][A-Za-z0-9_~!@$%^&*+=<>.?/-]*\Z")
-# Names that mean something to solvers, which a variable must not have, not even in bars.
-WORDS = frozenset(
-    {"_", "!", "as", "let", "exists", "forall", "lambda", "match", "par", "BINARY", "DECIMAL",
-     "HEXADECIMAL", "NUMERAL", "STRING", "and", "or", "not", "xor", "ite", "implies", "iff", "if",
-     "distinct", "div", "mod", "rem", "abs", "true", "false", "select", "store", "const", "is",
-     "is_int", "to_int", "to_real", "int2bv", "bv2int", "bv2nat", "divisible", "concat", "extract",
-     "repeat", "pi", "sin", "cos", "tan", "exp", "sqrt", "iand", "Int", "Bool", "Real", "String",
-     "Array"}
-)  # fmt: skip
-
-
-def symbol(name: str) -> str:
-    """The name as an SMT-LIB symbol, quoted where it must be."""
-    if _PLAIN.match(name) and name not in WORDS and name not in "+-*/<=>":
-        return name
-    return f"|{name.replace('|', '_').replace(chr(92), '_')}|"
-
-
-def numeral(value: int) -> str:
-    return str(value) if value >= 0 else f"(- {-value})"
 
 
 def _text(node: Term, args: list[str]) -> str:
