@@ -145,7 +145,10 @@ class Expressions:
             return ("var", name)
         more = lambda: self.pure(depth - 1, avoid)  # noqa: E731
         if draw < 0.55:
-            return ("bin", rng.choice("+-+-*"), more(), more())
+            left, right = more(), more()
+            if _constant(left) and _constant(right) and _large((left, right)):
+                return left  # where constants overflow, gcc's sanitizer does not see it
+            return ("bin", rng.choice("+-+-*"), left, right)
         if draw < 0.63:
             divisor = (
                 more() if rng.random() < 0.1 else ("num", rng.choice(["2", "3", "4", "-2", "7u"]))
@@ -236,3 +239,15 @@ class Expressions:
         if draw < 0.4 and self.result is None:
             return ("input", "bool")
         return ("bin", rng.choice(COMPARE), self.pure(1), self.pure(1))
+
+
+def _constant(e: tuple) -> bool:
+    return e[0] not in ("var", "call", "input") and all(
+        _constant(part) for part in e[1:] if isinstance(part, tuple)
+    )
+
+
+def _large(e: tuple) -> bool:
+    if e[0] == "num":
+        return e[1] in EDGES.split()
+    return any(_large(part) for part in e if isinstance(part, tuple))
