@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 
@@ -68,36 +69,54 @@ def random_task(seed: int, *, examples=70, pairs=20, atoms=40, weighted=False, p
     )
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}")
+SLICES = (1, 1, 2, 3, 5, 8, 13, 21, 34, 55)
+OPTIONS = {
+    "pairs": {"examples": 70, "pairs": 20},
+    "uniform prior": {"examples": 128, "pairs": 0, "prior": False},
+    "weights": {"examples": 90, "pairs": 70, "weighted": True},
+}
+
+
+def where(chain: Chain | ReferenceChain) -> tuple:
+    best = chain.cost, chain.best.tolist()
+    return chain.present.tolist(), chain.steps, chain.tours, best
+
+
+@functools.cache
+def reference_path(method: int, options: str, template: tuple[int, int]) -> list[tuple]:
+    """Where the reference stands after each slice; it is slow, and walked once for all engines."""
+    task = random_task(sum(template), **OPTIONS[options])
+    reference = ReferenceChain(task, METHODS[method], template, seed=11)
+    path = []
+    for steps in SLICES:
+        reference.run(max_steps=steps)
+        path.append(where(reference))
+    return path
+
+
+def engines_of(method: Method) -> tuple[str, ...]:
+    plain = all(stage.move == "gibbs" and stage.cost == "full" for stage in method.stages)
+    return ("plain", "compiled", "both") if plain else ("compiled",)
+
+
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"examples": 70, "pairs": 20},
-        {"examples": 128, "pairs": 0, "prior": False},
-        {"examples": 90, "pairs": 70, "weighted": True},
-    ],
-    ids=["pairs", "uniform prior", "weights"],
+    ("number", "engine"),
+    [(k, engine) for k, method in enumerate(METHODS) for engine in engines_of(method)],
+    ids=lambda part: METHODS[part].name if isinstance(part, int) else part,
 )
+@pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("template", [(1, 1), (2, 3), (3, 2)], ids=str)
-@pytest.mark.parametrize("engine", ["plain", "compiled", "both"])
-def test_engine_follows_the_reference_step_for_step(method, options, template, engine, monkeypatch):
-    plain_exists = all(stage.move == "gibbs" and stage.cost == "full" for stage in method.stages)
-    if engine != "compiled" and not plain_exists:
-        pytest.skip("this method has no plain engine")
+def test_engine_follows_the_reference_step_for_step(number, options, template, engine, monkeypatch):
     monkeypatch.setattr(_engine, "_PLAIN", float("inf"))
     monkeypatch.setattr(_engine, "_COMPILED", set())
-    task = random_task(sum(template), **options)
-    chain = Chain(task, method, template, seed=11)
+    task = random_task(sum(template), **OPTIONS[options])
+    chain = Chain(task, METHODS[number], template, seed=11)
     if engine == "compiled":
         chain.compile()
-    reference = ReferenceChain(task, method, template, seed=11)
-    for slice_steps in (1, 1, 2, 3, 5, 8, 13, 21, 34, 55):
-        chain.run(max_steps=slice_steps)
-        reference.run(max_steps=slice_steps)
-        assert chain.present.tolist() == reference.present.tolist()
-        assert (chain.steps, chain.tours) == (reference.steps, reference.tours)
-        assert (chain.cost, chain.best.tolist()) == (reference.cost, reference.best.tolist())
-        if engine == "both" and slice_steps == 8:
+    for steps, expected in zip(SLICES, reference_path(number, options, template), strict=True):
+        chain.run(max_steps=steps)
+        assert where(chain) == expected
+        if engine == "both" and steps == 8:
             chain.compile()
     assert (len(_engine._COMPILED) == 0) == (engine == "plain")
 
@@ -270,18 +289,18 @@ def test_masked_examples_cost_nothing():
     assert masked.cost([[0, 1]]) == 0
 
 
-def test_a_slice_of_time_ends_on_time_and_asks_whether_to_stop():
+def test_a_slice_of_time_ends_and_asks_whether_to_stop():
+    """How punctually is a benchmark's affair: nothing would end this chain but the clock."""
     task = random_task(4, atoms=3000, examples=1000)
     chain = Chain(task, focused_gibbs(), (3, 3), seed=1)
     chain.run(max_steps=1)
-    began = time.perf_counter()
     chain.run(seconds=0.05)
-    assert time.perf_counter() - began < 0.15
+    steps = chain.steps
+    assert steps > 1 and not chain.solved
     asked = []
-    began = time.perf_counter()
-    chain.run(should_stop=lambda: asked.append(1) or len(asked) == 3)
+    chain.run(should_stop=lambda: asked.append(chain.steps) or len(asked) == 3)
     assert len(asked) == 3
-    assert time.perf_counter() - began < 0.3
+    assert steps < asked[0] < asked[1] < asked[2] == chain.steps
 
 
 def test_overtime_ends_at_a_restart():

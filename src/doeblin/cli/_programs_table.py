@@ -46,15 +46,16 @@ def run_programs(
 
 def _show(result: dict[str, Any], trials: int) -> None:
     _console.echo(
-        f"seconds to a proof, mean ± standard error of {trials} trials; wall [processor, search]"
+        f"seconds to a proof, mean ± standard error of {trials} trials; wall [processor, search], "
+        "and steps of the search"
     )
     methods = list(dict.fromkeys(row["method"] for row in result["methods"]))
-    _console.echo(f"{'program':<10}" + "".join(f"{name:>32}" for name in methods))
+    _console.echo(f"{'program':<10}" + "".join(f"{name:>42}" for name in methods))
     for program in dict.fromkeys(row["program"] for row in result["methods"]):
         line = f"{program:<10}"
         for row in result["methods"]:
             if row["program"] == program:
-                line += f"{_cell(row):>32}"
+                line += f"{_cell(row):>42}"
         _console.echo(line)
     _console.echo("≥: some trials reached the limit and count with it")
     for row in result["peers"]:
@@ -68,5 +69,5 @@ def _cell(row: dict[str, Any]) -> str:
     error = row["wall_standard_error"]
     spread = f" ± {error:.3f}" if error is not None else ""
     bound = "≥ " if row["unsolved"] else ""
-    rest = f"[{row['cpu_mean']:.3f}, {row['search_mean']:.3f}]"
+    rest = f"[{row['cpu_mean']:.3f}, {row['search_mean']:.3f}] {row['steps_mean']:,.0f}"
     return f"{bound}{row['wall_mean']:.3f}{spread} {rest}"

@@ -23,7 +23,7 @@ _CHUNK = 10  # trials that a worker is given at a time
 
 
 class Trial(NamedTuple):
-    """One attempt: seconds on the clock, of the processor, and of the search alone."""
+    """One attempt: seconds on the clock, of the processor, and of the search alone; its steps."""
 
     program: str
     method: str
@@ -31,6 +31,7 @@ class Trial(NamedTuple):
     wall: float
     cpu: float
     search: float
+    steps: int
     solved: bool
 
 
@@ -52,7 +53,7 @@ class Cell:
             "trials": len(self.trials),
             "unsolved": sum(not trial.solved for trial in self.trials),
         }
-        for kind in ("wall", "cpu", "search"):
+        for kind in ("wall", "cpu", "search", "steps"):
             values = [getattr(trial, kind) for trial in self.trials]
             result[f"{kind}_mean"] = sum(values) / len(values)
             result[f"{kind}_standard_error"] = standard_error(values)
@@ -129,10 +130,8 @@ def attempt(runs: Iterable[Run], timeout: float) -> list[Trial]:
         before = time.process_time()
         verdict = verify(program, method=method, timeout=timeout, seed=seed)
         cpu = time.process_time() - before
-        solved = verdict.outcome is Outcome.SAFE
-        found.append(
-            Trial(name, method, seed, verdict.seconds, cpu, verdict.search_seconds, solved)
-        )
+        search, solved = (verdict.search_seconds, verdict.steps), verdict.outcome is Outcome.SAFE
+        found.append(Trial(name, method, seed, verdict.seconds, cpu, *search, solved))
     return found
 
 
