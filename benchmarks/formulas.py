@@ -43,7 +43,20 @@ def run() -> dict[str, Any]:
         "time_to_solution": {family.name: _solutions(family) for family in FAMILIES},
         "memory": _memory(),
         "beyond_the_cache": _beyond_the_cache(),
+        "overtime_seconds": _overtime(),
     }
+
+
+def _overtime(seconds: float = 0.05) -> float:
+    """How long after its time a chain of slow moves ends: the median of some runs."""
+    chain = Chain(_unsolvable(1024), focused_gibbs(), (3, 3), seed=1)
+    chain.compile()
+    late = []
+    for _ in range(20):
+        began = time.perf_counter()
+        chain.run(seconds=seconds)
+        late.append(time.perf_counter() - began - seconds)
+    return float(np.median(late))
 
 
 def _unsolvable(num_examples: int) -> Task:
@@ -65,7 +78,7 @@ def _rates(num_examples: int) -> dict[str, Any]:
     task, method, seed = _unsolvable(num_examples), zero_stage(beta=2.0), 12345
     rng = np.random.default_rng(0)
     start = rng.integers(0, task.num_atoms, TEMPLATE)
-    loop = CLoop(len(task.arrays(method)[-1])) if CLoop.available() else None
+    loop = CLoop(len(task.arrays(method).width)) if CLoop.available() else None
     ours, theirs, moves = [], [], []
     for _ in range(REPEATS):
         # In turns, so that a busy moment of the machine hits both.
