@@ -46,14 +46,14 @@ def run() -> dict[str, Any]:
 
 
 def _paths(suites: list[str]) -> list[Path]:
-    from doeblin.programs._batch import find_files
+    from doeblin.programs.batch import find_files
 
     return find_files(suites) if suites else []
 
 
 def _verify(paths: list[Path], seed: int, *without: str) -> dict[Path, dict[str, Any]]:
     from doeblin.programs import without_sources
-    from doeblin.programs._batch import Batch
+    from doeblin.programs.batch import Batch
 
     options = {"timeout": TIMEOUT, "seed": seed, "method": "default", "hints": ()}
     if not paths:

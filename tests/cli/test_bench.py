@@ -5,8 +5,8 @@ import json
 import pytest
 
 from doeblin.cli import main
-from doeblin.programs._peers import PEERS, sygus_text
 from doeblin.programs.examples import example
+from doeblin.programs.peers import PEERS, sygus_text
 
 EASY = "int main() { int x = unknown(), y = 0; while (y < x) y++; assert(y >= x || y == 0); }"
 

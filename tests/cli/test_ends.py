@@ -94,7 +94,7 @@ def test_a_fault_of_ours_is_neither_unsafe_nor_a_traceback(folder, monkeypatch, 
 def test_a_fault_of_ours_in_a_worker(folder):
     """A file in a batch that crashes the reader does not stop the others, and has its status."""
     code = (
-        "import doeblin.programs._batch as batch\n"
+        "import doeblin.programs.batch as batch\n"
         "def verify_file(path, *_): raise RuntimeError('crash')\n"
         "real = batch._serve\n"
         "def _serve(*a):\n"

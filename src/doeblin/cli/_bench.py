@@ -63,8 +63,8 @@ def verify(
       doeblin bench verify suites/hola --no-peers --without facets --without modes
     """
     from ..programs import without_sources
-    from ..programs._batch import Batch, find_files
-    from ..programs._peers import PEERS, ask_peer
+    from ..programs.batch import Batch, find_files
+    from ..programs.peers import PEERS, ask_peer
 
     if not os.path.isdir(suite):
         raise InputError(f"'{suite}' is not a folder of programs")

@@ -38,9 +38,9 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
     import re
 
     from ..programs import read_program
-    from ..programs._batch import prepare_process
+    from ..programs.batch import prepare_process
     from ..programs.output import check_certificate
-    from ..programs.strategies._integers import assumptions
+    from ..programs.strategies import assumptions
 
     text = read_text(certificate)
     prepare_process()

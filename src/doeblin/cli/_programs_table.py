@@ -16,8 +16,8 @@ from ._verify import progress
 def run_programs(
     trials: int, timeout: float, peers: bool, jobs: int, out: Path, seed: int, as_json: bool
 ) -> None:
-    from ..programs._peers import PEERS
     from ..programs.examples import PAPER
+    from ..programs.peers import PEERS
     from ..reproduce.programs import METHODS, peer_table, program_table
 
     log = out / f"programs-{timeout:g}s.jsonl"

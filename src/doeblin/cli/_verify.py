@@ -80,7 +80,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         if options["ints"] == "math":
             raise InputError("--overflow is for C's integers: mathematical ones do not overflow")
         options["ints"] = "overflow"
-    from ..programs._batch import find_files
+    from ..programs.batch import find_files
 
     paths = find_files(list(files))
     settings = {
@@ -106,7 +106,7 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     from .._compiling import clock
     from ..programs import read_program
     from ..programs import verify as prove
-    from ..programs._batch import GRACE, prepare_process
+    from ..programs.batch import GRACE, prepare_process
 
     prepare_process()
     cancel, done = threading.Event(), threading.Event()
@@ -195,7 +195,7 @@ def _leave(status: int) -> NoReturn:
 
 def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     from ..programs import output
-    from ..programs._verdict import INTS
+    from ..programs.verdict import INTS
 
     name = verdict.outcome.value
     _console.echo(f" {verdict.file}", lead=verdict.shown, colour=_COLOURS[name])
@@ -244,7 +244,7 @@ def _show_inputs(verdict: Any) -> None:
 
 
 def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) -> int:
-    from ..programs._batch import Batch
+    from ..programs.batch import Batch
 
     results: dict[int, dict[str, Any]] = {}
     plain = not (options["as_json"] or options["jsonl"])

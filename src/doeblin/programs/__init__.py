@@ -5,10 +5,10 @@ from .._errors import needs
 with needs("verify"):
     from ._program import Program, parse_program, read_program
     from ._tunables import Tunables
-    from ._verdict import Invariant, Outcome, Verdict
     from ._verify import verify, without_sources
     from .learner import METHODS, Asked, Note
     from .lemmas import SOURCES
+    from .verdict import Invariant, Outcome, Verdict
 
 __all__ = [
     "METHODS",

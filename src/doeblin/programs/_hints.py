@@ -11,9 +11,7 @@ from pycparser.c_parser import ParseError
 from .._errors import InputError, Place
 from ..linear import Dnf
 from ._program import Program
-from .frontends.c._emitter import Slot, Unsupported
-from .frontends.c._expressions import Expressions
-from .frontends.c._types import LLONG
+from .frontends.c import LLONG, Expressions, Slot, Unsupported
 from .learner import dnf_of
 from .system import Cut, System
 

@@ -11,8 +11,7 @@ from typing import Literal
 
 from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
-from .frontends.c import SIGNED_OVERFLOW, Unsupported, read_c
-from .frontends.c._types import Wraps
+from .frontends.c import SIGNED_OVERFLOW, Unsupported, Wraps, read_c
 from .frontends.smt import read_horn, read_sygus
 from .system import Graph, Interpreter, Remarks, System, system_of, without_failures
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from .._errors import InputError
 from ._program import Ints, Program, read_program
 from ._tunables import LemmaTunables, Tunables
-from ._verdict import Outcome, Verdict
 from .learner import METHODS, Listener
 from .lemmas import SOURCES
 from .solve import Budget
 from .strategies import Request, decide
+from .verdict import Outcome, Verdict
 
 
 def without_sources(names: Sequence[str]) -> Tunables:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..programs import Outcome, Program, parse_program, verify
-from ..programs._peers import PEERS, ask_peer
 from ..programs.examples import PAPER, example
+from ..programs.peers import PEERS, ask_peer
 
 METHODS = ("zero-stage", "one-stage", "two-stage", "default")
 _CHUNK = 10  # trials that a worker is given at a time

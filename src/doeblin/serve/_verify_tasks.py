@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 
-from ..programs import Outcome, Verdict, output, parse_program, verify
-from ..programs._batch import prepare_process
-from ..programs._program import Program
-from ..programs._verdict import INTS
-from ..programs.learner._methods import search_method
-from ..programs.learner._search import compiled
+from ..programs import Outcome, Program, Verdict, output, parse_program, verify
+from ..programs.batch import prepare_process
+from ..programs.learner import search_method
+from ..programs.learner.search import compiled
+from ..programs.verdict import INTS
 from ._news import Teller
 from ._worker import Emit, Handler, Message, Say
 

@@ -9,7 +9,7 @@ import yaml
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.output import driver, trace, witness
 from doeblin.programs.solve import Budget, Path, accelerate, replay_graph
-from doeblin.programs.system._fast import Fast
+from doeblin.programs.system.fast import Fast
 from doeblin.programs.system.terms import evaluate
 
 from ..program_generator import Generator

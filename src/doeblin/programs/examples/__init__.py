@@ -5,6 +5,8 @@ from importlib import resources
 PAPER = ("fig1", "cegar2", "nested", "tacas06", "growth")
 """The paper's table; `growth` stands in for its "hard", which is not public."""
 
+__all__ = ["PAPER", "example", "names"]
+
 
 def example(name: str) -> str:
     """The text of a bundled program.

@@ -49,7 +49,7 @@ class Cloud:
         """States after thousands and millions of turns, where large constants matter."""
         if max(map(abs, self._runs.constants), default=0) < self._limits.large:
             return
-        from ..system._fast import CHOICES, Fast
+        from ..system.fast import CHOICES, Fast
 
         fast = Fast(graph)
         until = budget.work + units

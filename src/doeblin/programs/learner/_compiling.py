@@ -28,7 +28,7 @@ def load(method: Callable[[], Method], tick: Callable[[], None]) -> Method:
     def work() -> None:
         try:
             with not_counted():
-                from ._search import compiled_runs
+                from .search import compiled_runs
 
                 made = method()
                 compiled_runs()

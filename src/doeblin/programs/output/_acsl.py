@@ -6,10 +6,10 @@ import re
 
 from ..._errors import Place
 from .._program import Program
-from .._verdict import Outcome, Verdict, stated
 from ..frontends.c import ASSERTIONS
 from ..system import Assign, Assume, Fail, Graph, Havoc
 from ..system.terms import c_text
+from ..verdict import Outcome, Verdict, stated
 from ._names import Edits, closing, graph_of, located
 
 _PROPERTY = ("assertion", "label", "call of")  # failures that the program itself declares

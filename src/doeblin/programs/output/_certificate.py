@@ -8,12 +8,12 @@ import z3
 
 from ..._errors import InputError, Place
 from .._program import Program
-from .._verdict import Outcome, Verdict, stated
 from ..frontends.c import Unsupported
 from ..frontends.smt import Reader, Script, commands
 from ..solve import Budget, OutOfTime, obligations, recheck
 from ..system import Cut
 from ..system.terms import Definitions, Term, smtlib, symbol, var, variables
+from ..verdict import Outcome, Verdict, stated
 from ._names import commented
 
 PREFIX = "invariant-of-"

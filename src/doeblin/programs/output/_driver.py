@@ -10,9 +10,9 @@ from pathlib import Path
 from ..._errors import InputError
 from ..._files import MEBIBYTE, read_text
 from .._program import Program
-from .._verdict import Outcome, Verdict
-from ..frontends.c._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ..frontends.c import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..system import Graph, Havoc
+from ..verdict import Outcome, Verdict
 from ._names import Edits, commented, graph_of
 from ._run import flags
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..._errors import InputError, Place
 from ..._text import visible
 from .._program import Program
-from .._verdict import Outcome, Verdict
 from ..system import Graph, Loop
 from ..system.terms import Term, disj, variables
+from ..verdict import Outcome, Verdict
 
 
 class Located(NamedTuple):

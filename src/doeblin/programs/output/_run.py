@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .._verdict import Verdict
+from ..verdict import Verdict
 
 _SECONDS = 30
 # By the shell: a function called between fork and exec would not go together with JAX's threads.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._program import Program
-from .._verdict import Verdict
 from ..system import Assign, Branch, Fail, Havoc
+from ..verdict import Verdict
 from ._names import lines_of
 
 

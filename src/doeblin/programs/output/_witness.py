@@ -10,8 +10,8 @@ from ..._errors import Place
 from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
-from .._verdict import Outcome, Verdict
 from ..system.terms import c_number, c_text
+from ..verdict import Outcome, Verdict
 from ._names import closing, following, graph_of, located
 
 SPECIFICATION = "CHECK( init(main()), LTL(G ! call(reach_error())) )"

@@ -23,12 +23,13 @@ from ..system.terms import (
     fold,
     mul,
     negate,
+    node_value,
     postorder,
+    rebuild,
     sub,
     substitute,
     var,
 )
-from ..system.terms._term import node_value, rebuild
 from ._budget import SECOND, Budget
 
 _WAYS = 6

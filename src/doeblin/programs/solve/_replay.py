@@ -108,7 +108,7 @@ def _replay_long(
     tick: Callable[[], None],
 ) -> Failure | None:
     """A run too long to write down: executed in full, shown from both ends."""
-    from ..system._fast import Fast, LongRun
+    from ..system.fast import Fast, LongRun
 
     passed: list[LongRun] = []
 
@@ -172,7 +172,7 @@ def fails_on(
     run = interpreter.run(_in_order(inputs), limit=_SHORT, visit_limit=_SHORT)
     if run.outcome != "cut":
         return run.failure
-    from ..system._fast import Fast
+    from ..system.fast import Fast
 
     def go_on(now: object) -> bool:
         tick()

@@ -4,9 +4,16 @@ Lemmas, search and the assertion itself look for a proof; bounded search, accele
 for a failure; Spacer for either. The `Judge` says the verdict, and `decide` chooses the integers.
 """
 
-from ._integers import assumptions as assumptions
-from ._integers import decide as decide
-from ._judge import Judge as Judge
-from ._judge import Request as Request
-from ._portfolio import Portfolio as Portfolio
-from ._strategy import Strategy as Strategy
+from ._integers import assumptions, decide
+from ._judge import Judge, Request
+from ._portfolio import Portfolio
+from ._strategy import Strategy
+
+__all__ = [
+    "Judge",
+    "Portfolio",
+    "Request",
+    "Strategy",
+    "assumptions",
+    "decide",
+]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._verdict import Verdict
 from ..solve import Turns, Unrolling, accelerate
+from ..verdict import Verdict
 from ._bounded import Bounded
 from ._judge import Judge
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .._verdict import Verdict
 from ..learner import Knowledge
 from ..solve import Turns
+from ..verdict import Verdict
 from ._judge import Judge
 from ._questions import accepts
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .._verdict import Outcome, Verdict
 from ..solve import Pause, Turns, Unrolling
+from ..verdict import Outcome, Verdict
 from ._judge import Judge
 
 

@@ -16,14 +16,13 @@ from collections.abc import Sequence
 import z3
 
 from .._program import Program
-from .._verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
 from ..frontends.c import SIGNED_OVERFLOW
 from ..learner import Knowledge, Progress
 from ..lemmas import QUICK
 from ..solve import Budget, OutOfTime, Path, finish
-from ..system import Fail, Graph, System
-from ..system._analysis import reachable
+from ..system import Fail, Graph, System, reachable
 from ..system.terms import Term, conj, variables
+from ..verdict import NO_OVERFLOW, Invariant, Outcome, Verdict
 from ._judge import Judge, Request
 from ._lemmas import Lemmas
 from ._portfolio import Portfolio, subject_of

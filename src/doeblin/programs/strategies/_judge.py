@@ -10,7 +10,6 @@ import z3
 from ...linear import Dnf
 from .._program import Program
 from .._tunables import Tunables
-from .._verdict import Invariant, Outcome, Verdict
 from ..frontends.c import SIGNED_OVERFLOW
 from ..learner import Knowledge, Listener, Progress
 from ..solve import (
@@ -26,6 +25,7 @@ from ..solve import (
 )
 from ..system import Havoc
 from ..system.terms import Term, c_text, conj, said
+from ..verdict import Invariant, Outcome, Verdict
 
 
 @dataclass(frozen=True)

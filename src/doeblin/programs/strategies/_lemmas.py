@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...linear import Dnf
-from .._verdict import Verdict
 from ..learner import Knowledge, Note, new_formulas
 from ..lemmas import SOURCES, Context, Stage, prove
 from ..solve import Pause, Turns
+from ..verdict import Verdict
 from ._judge import Judge
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import z3
 
 from .._hints import parse_hints
-from .._verdict import Verdict
 from ..learner import Knowledge, Note, Subject, dnf_of, multiplies, with_products
 from ..lemmas import EARLY, LATE
 from ..solve import Budget, OutOfTime, Pause, Turns, Unrolling
 from ..system import System
 from ..system.terms import TRUE, Term
+from ..verdict import Verdict
 from ._acceleration import Acceleration
 from ._assertion import Assertion
 from ._bounded import Bounded

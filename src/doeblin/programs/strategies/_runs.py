@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._verdict import Verdict
 from ..learner import FAST_BLOCK, Runs, engine
 from ..solve import Path, Pause, Turns
 from ..system import Graph
+from ..verdict import Verdict
 from ._judge import Judge
 
 if TYPE_CHECKING:
-    from ..system._fast import Fast, LongRun
+    from ..system.fast import Fast, LongRun
 
 _RUN = 500  # units of work for a run, however short
 _INPUT = 0.05  # and for an input
@@ -33,7 +33,7 @@ class LongRuns:
 
     def run(self) -> Turns[Verdict | None]:
         engine(self._judge.request.method, self._budget)
-        from ..system._fast import Fast
+        from ..system.fast import Fast
 
         fast, shares = Fast(self._graph), self._judge.request.tunables.shares
         spent, rest = 0.0, None
@@ -54,7 +54,7 @@ class LongRuns:
                 return None
 
     def _take(self, fast: Fast, rest: LongRun | None, units: float) -> LongRun:
-        from ..system._fast import CHOICES
+        from ..system.fast import CHOICES
 
         rng, starts = self._runs.rng, self._runs.starts
         first = starts.draw(rng, anywhere=0.5) if rng.random() < 0.8 else {}

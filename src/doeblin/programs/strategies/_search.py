@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ...linear import Atom, Dnf
-from .._verdict import Verdict
 from ..learner import Knowledge, engine
 from ..solve import Pause, Turns
+from ..verdict import Verdict
 from ._judge import Judge
 from ._questions import accepts
 
@@ -23,7 +23,7 @@ class Search:
     def run(self) -> Turns[Verdict | None]:
         knowledge, judge = self._knowledge, self._judge
         method = engine(judge.request.method, knowledge.budget)
-        from ..learner._search import Round
+        from ..learner.search import Round
 
         rng, budget, data = knowledge.rng, knowledge.budget, knowledge.data
         tunables, progress = knowledge.tunables.search, judge.progress

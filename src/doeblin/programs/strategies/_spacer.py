@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import z3
 
-from .._verdict import Outcome, Verdict
 from ..solve import OutOfTime, Pause, Turns, Unrolling, spacer
+from ..verdict import Outcome, Verdict
 from ._bounded import Bounded
 from ._judge import Judge
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from .._verdict import Verdict
 from ..solve import Turns
+from ..verdict import Verdict
 
 
 class Strategy(Protocol):

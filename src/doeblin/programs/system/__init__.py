@@ -1,25 +1,49 @@
 """The intermediate language, its interpreter, and the clauses that a proof must discharge."""
 
-from ._analysis import thread_jumps as thread_jumps
-from ._analysis import without_failures as without_failures
-from ._clauses import system_of as system_of
-from ._graph import Assign as Assign
-from ._graph import Assume as Assume
-from ._graph import Block as Block
-from ._graph import Branch as Branch
-from ._graph import Fail as Fail
-from ._graph import Graph as Graph
-from ._graph import Havoc as Havoc
-from ._graph import Jump as Jump
-from ._graph import Loop as Loop
-from ._graph import Statement as Statement
-from ._graph import Stop as Stop
-from ._graph import Variable as Variable
-from ._interpreter import Interpreter as Interpreter
-from ._interpreter import Run as Run
-from ._law import Law as Law
-from ._remarks import Remarks as Remarks
-from ._system import Clause as Clause
-from ._system import Cut as Cut
-from ._system import Input as Input
-from ._system import System as System
+from ._analysis import reachable, thread_jumps, without_failures
+from ._clauses import system_of
+from ._graph import (
+    Assign,
+    Assume,
+    Block,
+    Branch,
+    Fail,
+    Graph,
+    Havoc,
+    Jump,
+    Loop,
+    Statement,
+    Stop,
+    Variable,
+)
+from ._interpreter import Interpreter, Run
+from ._law import Law
+from ._remarks import Remarks
+from ._system import Clause, Cut, Input, System
+
+__all__ = [
+    "Assign",
+    "Assume",
+    "Block",
+    "Branch",
+    "Clause",
+    "Cut",
+    "Fail",
+    "Graph",
+    "Havoc",
+    "Input",
+    "Interpreter",
+    "Jump",
+    "Law",
+    "Loop",
+    "Remarks",
+    "Run",
+    "Statement",
+    "Stop",
+    "System",
+    "Variable",
+    "reachable",
+    "system_of",
+    "thread_jumps",
+    "without_failures",
+]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from ._graph import Assign, Branch, Fail, Graph, Havoc, Jump, Statement
 from ._law import Law
-from .terms import Term
-from .terms._term import DIVISIONS
+from .terms import DIVISIONS, Term
 
 _LARGEST = 1 << 256
 State = list[int]

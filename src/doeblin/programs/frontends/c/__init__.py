@@ -1,6 +1,20 @@
 """C, read for verification."""
 
-from ._calls import ASSERTIONS as ASSERTIONS
-from ._emitter import SIGNED_OVERFLOW as SIGNED_OVERFLOW
-from ._emitter import Unsupported as Unsupported
-from ._reader import read_c as read_c
+from ._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ._emitter import SIGNED_OVERFLOW, Slot, Unsupported
+from ._expressions import Expressions
+from ._reader import read_c
+from ._types import LLONG, Wraps
+
+__all__ = [
+    "ASSERTIONS",
+    "ASSUMPTIONS",
+    "FAILURES",
+    "LLONG",
+    "SIGNED_OVERFLOW",
+    "Expressions",
+    "Slot",
+    "Unsupported",
+    "Wraps",
+    "read_c",
+]

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ...._errors import InputError, Place
-from ...system.terms._term import trunc_div, trunc_rem
+from ...system.terms import trunc_div, trunc_rem
 from ._types import INTEGER, character
 
 _LEVELS = (

@@ -1,7 +1,15 @@
 """Problems written in SMT-LIB's syntax: SyGuS invariants and Horn clauses."""
 
-from ._horn import read_horn as read_horn
-from ._script import Script as Script
-from ._sexpr import commands as commands
-from ._sygus import read_sygus as read_sygus
-from ._terms import Reader as Reader
+from ._horn import read_horn
+from ._script import Script
+from ._sexpr import commands
+from ._sygus import read_sygus
+from ._terms import Reader
+
+__all__ = [
+    "Reader",
+    "Script",
+    "commands",
+    "read_horn",
+    "read_sygus",
+]

@@ -1,37 +1,82 @@
 """Integer terms: building, evaluating, printing, and handing them to Z3."""
 
-from ....linear import WORDS as WORDS
-from ....linear import numeral as numeral
-from ....linear import symbol as symbol
-from ._c import c_number as c_number
-from ._c import c_text as c_text
-from ._smtlib import Definitions as Definitions
-from ._smtlib import smtlib as smtlib
-from ._term import FALSE as FALSE
-from ._term import ONE as ONE
-from ._term import TRUE as TRUE
-from ._term import ZERO as ZERO
-from ._term import Term as Term
-from ._term import add as add
-from ._term import as_bool as as_bool
-from ._term import as_int as as_int
-from ._term import compare as compare
-from ._term import conj as conj
-from ._term import const as const
-from ._term import disj as disj
-from ._term import divide as divide
-from ._term import evaluate as evaluate
-from ._term import fold as fold
-from ._term import implies as implies
-from ._term import ite as ite
-from ._term import mul as mul
-from ._term import neg as neg
-from ._term import negate as negate
-from ._term import postorder as postorder
-from ._term import sub as sub
-from ._term import substitute as substitute
-from ._term import truth as truth
-from ._term import var as var
-from ._term import variables as variables
-from ._z3 import Translator as Translator
-from ._z3 import said as said
+from ....linear import WORDS, numeral, symbol
+from ._c import c_number, c_text
+from ._smtlib import Definitions, smtlib
+from ._term import (
+    DIVISIONS,
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Term,
+    add,
+    as_bool,
+    as_int,
+    compare,
+    conj,
+    const,
+    disj,
+    divide,
+    evaluate,
+    fold,
+    implies,
+    ite,
+    mul,
+    neg,
+    negate,
+    node_value,
+    postorder,
+    rebuild,
+    sub,
+    substitute,
+    trunc_div,
+    trunc_rem,
+    truth,
+    var,
+    variables,
+)
+from ._z3 import Translator, said
+
+__all__ = [
+    "DIVISIONS",
+    "FALSE",
+    "ONE",
+    "TRUE",
+    "WORDS",
+    "ZERO",
+    "Definitions",
+    "Term",
+    "Translator",
+    "add",
+    "as_bool",
+    "as_int",
+    "c_number",
+    "c_text",
+    "compare",
+    "conj",
+    "const",
+    "disj",
+    "divide",
+    "evaluate",
+    "fold",
+    "implies",
+    "ite",
+    "mul",
+    "neg",
+    "negate",
+    "node_value",
+    "numeral",
+    "postorder",
+    "rebuild",
+    "said",
+    "smtlib",
+    "sub",
+    "substitute",
+    "symbol",
+    "trunc_div",
+    "trunc_rem",
+    "truth",
+    "var",
+    "variables",
+]

@@ -18,7 +18,7 @@ from ...formulas import Chain, Method, Task, classes, pack, slots_for, truth_tab
 from ...linear import RELATIONS, Atom, Dnf
 from ..solve import SECOND, Budget
 from ..system import Block, Graph
-from ..system._fast import Fast
+from ..system.fast import Fast
 from ._data import Data
 from ._space import TOP, Pool, Space
 

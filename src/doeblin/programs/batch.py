@@ -17,7 +17,7 @@ from typing import Any
 from .._children import end_with_parent
 from .._errors import InputError
 from ._program import LANGUAGES, read_program
-from ._verdict import Outcome, Verdict
+from .verdict import Outcome, Verdict
 
 GRACE = 0.8
 MEMORY_MB = 1500
@@ -84,7 +84,7 @@ def _serve(pipe: Connection, options: dict[str, Any], ints: Any) -> None:
     end_with_parent()
     prepare_process()
     from .learner import search_method
-    from .learner._search import compiled
+    from .learner.search import compiled
 
     if options["method"] != "spacer":
         compiled(search_method(options["method"]))  # before the first clock starts
