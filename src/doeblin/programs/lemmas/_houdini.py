@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linear import EQ, LE, RELATIONS, Dnf, dnf_holds
+from ...linear import EQ, LE, RELATIONS, Atom, Dnf, dnf_holds
 from .._tunables import LemmaTunables
 from ..learner import LIMIT
 from ..solve import Conditions, GaveUp, Pause, Selection, Turns
@@ -97,9 +97,12 @@ class _Left:
         self._few = few
         self.on = [True] * len(formulas)
         self._equal = [_equation(dnf) for dnf in formulas]
-        atoms = dict.fromkeys(atom for dnf in formulas for cube in dnf for atom in cube)
+        self._simple = [
+            bool(dnf) and all(len(cube) == 1 and _fits(cube[0]) for cube in dnf) for dnf in formulas
+        ]
+        simple = (dnf for dnf, flag in zip(formulas, self._simple, strict=True) if flag)
+        atoms = dict.fromkeys(cube[0] for dnf in simple for cube in dnf)
         number = {atom: i for i, atom in enumerate(atoms)}
-        self._simple = [all(len(cube) == 1 for cube in dnf) and bool(dnf) for dnf in formulas]
         width = max((len(dnf) for dnf in formulas), default=1)
         self._which = np.zeros((len(formulas), width), dtype=np.int64)
         for row, dnf in enumerate(formulas):
@@ -158,6 +161,12 @@ class _Left:
             np.where(self._relation == RELATIONS.index(EQ), equal, ~equal),
         )
         return np.logical_or.reduce(truth[self._which], axis=1)
+
+
+def _fits(atom: Atom) -> bool:
+    """Whether 64 bits hold all that is computed of it at points up to LIMIT."""
+    value = sum(map(abs, atom.coefficients)) * LIMIT
+    return max(value, abs(atom.constant), atom.modulus) < 1 << 62
 
 
 def _equation(dnf: Dnf) -> bool:
