@@ -136,6 +136,8 @@ def test_bounds_and_curves_by_hand():
         (lambda: finite.restarted(np.eye(2), [1, 0, 0], 0.5), "restart law has 3 states"),
         (lambda: finite.restarted(np.eye(2), [0.5, 0.2], 0.5), "restart law sums to 0.7"),
         (lambda: finite.kl_divergence([1], [0.5, 0.5]), "different numbers of states, 1 and 2"),
+        (lambda: finite.three_state_chain(0), r"delta = 0 is outside \(0, 0.5\]"),
+        (lambda: finite.three_state_chain(-0.1), r"delta = -0.1 is outside"),
         (lambda: finite.three_state_chain(0.7), r"delta = 0.7 is outside \(0, 0.5\]"),
         (
             lambda: finite.mahalanobis_bound([[0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], [1, 0, 0], 0.5),

@@ -91,6 +91,7 @@ def test_the_paper_rates():
     assert certificate.corollary_gap == pytest.approx(0.0002 / 78)
     assert certificate.expected_draw_cost == pytest.approx(5000.13, abs=0.01)
     assert certificate.theorem.startswith("staged theorem at a = ")
+    assert all(fact.parameter > 0 for fact in certificate.facts)
 
 
 def test_corollary_needs_its_condition():
@@ -109,6 +110,7 @@ def test_plain_chains_are_certified_at_one_step(epsilon):
     assert certificate.gap == pytest.approx(epsilon)
     expected = 1 if epsilon == 1 else math.ceil(math.log(0.01) / math.log1p(-epsilon))
     assert certificate.mixing_time(0.01) in (expected, expected + 1)
+    assert certificate.theorem.startswith("strong Doeblin proposition")
 
 
 def test_periodic_stages_certify_nothing():
