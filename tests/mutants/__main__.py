@@ -34,7 +34,8 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = _read(options.out)
 
-    mutants = [m for package in options.packages for m in mutants_of(package, ROOT)]
+    everyone = [m for package in PACKAGES for m in mutants_of(package, ROOT)]
+    mutants = [m for m in everyone if m.package in options.packages]
     total = len(mutants)
     if not options.faults_only:
         # One order for one seed: a larger sample contains the smaller ones.
@@ -87,7 +88,7 @@ def main() -> None:
                 print(json.dumps(record | vars(outcome)), file=log, flush=True)
                 word = "killed" if outcome.killed else "LIVED "
                 print(f"{number}/{len(todo)} ({lived} lived) {word} {mutant.name}", flush=True)
-    write_report(_read(options.out), mutants, total)
+    write_report(_read(options.out), mutants, everyone)
 
 
 def _read(path: Path) -> dict[str, dict]:

@@ -24,7 +24,7 @@ annotations and the wording of errors are left alone. This page is written by th
 """
 
 
-def write_report(records: dict[str, dict], chosen: list[Mutant], total: int) -> None:
+def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[Mutant]) -> None:
     reasons: dict[str, str] = tomllib.loads(REASONS.read_text()) if REASONS.exists() else {}
     tried = [mutant for mutant in chosen if mutant.name in records]
     lived = [mutant for mutant in tried if not records[mutant.name]["killed"]]
@@ -32,12 +32,15 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], total: int) -> 
     open_ones = [mutant for mutant in lived if mutant.name not in reasons]
     faults = [(fault, records.get(f"fault: {fault.name}")) for fault in FAULTS]
     lines = [_HEAD]
-    lines.append(f"Of {total} mutants {len(tried)} were tried, chosen by lot.\n")
-    lines += ["| package | tried | killed | equivalent | live | killed of those not equivalent |"]
-    lines += ["|---|---|---|---|---|---|"]
-    for package in PACKAGES:
-        lines.append(_row(package, tried, equivalent, open_ones))
-    lines.append(_row("all", tried, equivalent, open_ones))
+    whole = len(tried) == len(everyone)
+    lines.append(
+        f"Of {len(everyone)} mutants {'all' if whole else len(tried)} were tried"
+        f"{'' if whole else ', chosen by lot'}. The intervals are Wilson's, of 95 %.\n"
+    )
+    lines += ["| package | mutants | tried | killed | equivalent | live | killed of the others |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for package in (*PACKAGES, "all"):
+        lines.append(_row(package, everyone, tried, equivalent, open_ones))
     lines.append("\n## Faults that experts make\n")
     lines.append("Each is put into the code, and the package's tests must fail.\n")
     lines += ["| fault | caught by |", "|---|---|"]
@@ -56,13 +59,29 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], total: int) -> 
     print(f"wrote {REPORT.relative_to(ROOT)}")
 
 
-def _row(package: str, tried: list[Mutant], equivalent: list[Mutant], live: list[Mutant]) -> str:
+def _row(
+    package: str,
+    everyone: list[Mutant],
+    tried: list[Mutant],
+    equivalent: list[Mutant],
+    live: list[Mutant],
+) -> str:
     def count(mutants: list[Mutant]) -> int:
         return sum(package in ("all", mutant.package) for mutant in mutants)
 
     all_of, same, alive = count(tried), count(equivalent), count(live)
     real = all_of - same
-    share = (real - alive) / real if real else math.nan
-    error = math.sqrt(max(share * (1 - share), 0) / real) if real else math.nan
-    killed = real - alive
-    return f"| {package} | {all_of} | {killed} | {same} | {alive} | {share:.1%} ± {error:.1%} |"
+    share = "not tried"
+    if real:
+        low, high = _wilson(real - alive, real)
+        share = f"{(real - alive) / real:.0%} ({low:.0%} to {high:.0%})"
+    cells = (package, count(everyone), all_of, real - alive, same, alive, share)
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
+    """An interval for a share, also of few trials and near one."""
+    share, extra = successes / trials, z**2 / trials
+    middle = share + extra / 2
+    half = z * math.sqrt(share * (1 - share) / trials + extra / trials / 4)
+    return (middle - half) / (1 + extra), (middle + half) / (1 + extra)

@@ -91,7 +91,11 @@ def test_the_paper_rates():
     assert certificate.corollary_gap == pytest.approx(0.0002 / 78)
     assert certificate.expected_draw_cost == pytest.approx(5000.13, abs=0.01)
     assert certificate.theorem.startswith("staged theorem at a = ")
-    assert all(fact.parameter > 0 for fact in certificate.facts)
+
+
+@pytest.mark.parametrize("rates", [[1, 0.04, 0.0002], [1, 1e-5, 1e-8]], ids=["tabulated", "slow"])
+def test_every_fact_says_something(rates):
+    assert all(fact.parameter > 0 for fact in certify(Schedule.cycle(rates)).facts)
 
 
 def test_corollary_needs_its_condition():
