@@ -35,7 +35,9 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[
     whole = len(tried) == len(everyone)
     lines.append(
         f"Of {len(everyone)} mutants {'all' if whole else len(tried)} were tried"
-        f"{'' if whole else ', chosen by lot'}. The intervals are Wilson's, of 95 %.\n"
+        f"{'' if whole else ', chosen by lot'}. The intervals are Wilson's, of 95 %; "
+        "mutants that lived at first and have a test now count as killed, so that among those "
+        "not tried more may live.\n"
     )
     lines += ["| package | mutants | tried | killed | equivalent | live | killed of the others |"]
     lines += ["|---|---|---|---|---|---|---|"]
