@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning tests/test_random.py
-DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
 # What was tested last; `make CONSTRAINTS= …` takes the newest versions instead.
 CONSTRAINTS ?= constraints.txt
 
@@ -29,7 +29,7 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
 	$(DOUBLE) -m double $(SAMPLING)
 
 double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision
