@@ -49,6 +49,13 @@ def test_atoms_share_a_class_exactly_when_their_truth_values_are_equal():
     }
 
 
+def test_without_points_no_bit_is_set():
+    atoms = random_atoms(np.random.default_rng(0), 60, 4)
+    none = np.empty((0, 4), dtype=np.int64)
+    for slots in (None, slots_for([-1], [-1, -1])):
+        assert not truth_table(none, atoms, slots).any()
+
+
 def test_products_that_leave_64_bits_are_refused():
     atoms = AtomArrays(*(np.array(part) for part in ([[2**20]], [0], [0], [0], [0])))
     with pytest.raises(InputError, match="64-bit"):

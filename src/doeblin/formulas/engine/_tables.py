@@ -71,7 +71,9 @@ def truth_table(
     if slots is None:
         slots = slots_for(np.arange(len(points)))
     _check_products(points, atoms.directions)
-    table = np.empty((num_words(len(slots)), len(atoms)), dtype=np.uint64)
+    table = np.zeros((num_words(len(slots)), len(atoms)), dtype=np.uint64)
+    if not len(points):  # no slot shows any
+        return table
     shown = points[slots].T
     some = max(1, _AT_ONCE // len(slots))
     for first in range(0, len(atoms), some):
