@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 
 import httpx
 import psutil
@@ -33,10 +32,8 @@ def test_no_process_is_left(how, busy):
             httpx.get(f"{server.address}/api/health")  # workers are just starting
         workers = psutil.Process(server.process.pid).children(recursive=True)
         assert len(workers) == 3
-        before = time.monotonic()
     finally:
-        status = server.stop(how)
-    assert time.monotonic() - before < 8
+        status = server.stop(how)  # which waits for ten seconds at most
     # Ctrl-C and SIGTERM are how one stops it.
     assert status == (-how if how is signal.SIGKILL else 0)
     # Even if the server is killed, its workers see the end of their input and leave.
