@@ -125,7 +125,9 @@ class InC:
             if proof is not None and not proof.steps:
                 remark = self._possible(strict, proof.prefix)
         except (OutOfTime, z3.Z3Exception, RecursionError):
-            remark = LATE_REMARK if self.budget.over else ""
+            pass
+        if not remark and self.budget.over:
+            remark = LATE_REMARK
         return dataclasses.replace(
             verdict, seconds=self.budget.seconds, assumptions=assumed, remark=remark
         )
