@@ -56,7 +56,19 @@ def test_verdicts_that_differ_are_told(tmp_path, capsys):
     assert run(suite, "--no-peers") == 4
     out = capsys.readouterr().out
     assert "2 programs" in out and "fig1.c: safe, expected unsafe" in out
-    assert run(tmp_path / "nowhere", "--no-peers") == 3
+    for folder in (tmp_path / "nowhere", ""):
+        assert run(folder, "--no-peers") == 3
+
+
+def test_files_of_one_name_in_two_folders_are_two(tmp_path, capsys):
+    for folder, bound in (("a", 3), ("b", 2)):
+        (tmp_path / "suite" / folder).mkdir(parents=True)
+        text = f"int main() {{ int x = 3; assert(x <= {bound}); }}"
+        (tmp_path / "suite" / folder / "same.c").write_text(text)
+    assert run(tmp_path / "suite", "--no-peers", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer["files"]["doeblin (default)"]) == {"a/same.c", "b/same.c"}
+    assert (answer["table"][0]["safe"], answer["table"][0]["unsafe"]) == (1, 1)
 
 
 def test_predicates_are_applied_to_distinct_variables():

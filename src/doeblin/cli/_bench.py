@@ -22,7 +22,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.argument("suite", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="SUITE")
 @click.option(
     "--timeout", type=_console.SECONDS, default=10.0, show_default=True, help="Seconds a file."
 )
@@ -42,7 +42,7 @@ def bench() -> None:
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer (twice) and cvc5.")
 @_console.json_option
 def verify(
-    suite: Path,
+    folder: str,
     timeout: float,
     seed: int,
     method: str,
@@ -66,9 +66,11 @@ def verify(
     from ..programs.batch import Batch, find_files
     from ..programs.peers import PEERS, ask_peer
 
-    if not os.path.isdir(suite):
-        raise InputError(f"'{suite}' is not a folder of programs")
-    paths = find_files([str(suite)])
+    if not os.path.isdir(folder):
+        raise InputError(f"'{folder}' is not a folder of programs")
+    suite = Path(folder)
+    paths = find_files([folder])
+    names = [str(path.relative_to(suite)) for path in paths]
     wanted = _expected(suite, expected)
     settings = {"timeout": timeout, "seed": seed, "method": method, "hints": ()}
     settings["tunables"] = without_sources(without)
@@ -76,8 +78,8 @@ def verify(
     ours = tools[f"doeblin ({method})"]
     sources: dict[str, list[str]] = {}
     with Batch(paths, settings) as batch, progress(len(paths)) as step:
-        for _, result in batch.results():
-            name = Path(result["file"]).name
+        for index, result in batch.results():
+            name = names[index]
             ours[name] = (result["verdict"].lower(), result["seconds"])
             sources[name] = result.get("sources", [])
             step()
@@ -85,9 +87,9 @@ def verify(
         with progress(len(paths) * len(PEERS)) as step:
             for peer in PEERS:
                 tools[peer] = {}
-                for path in paths:
+                for name, path in zip(names, paths, strict=True):
                     answer = ask_peer(peer, path, timeout)
-                    tools[peer][path.name] = (answer.result, answer.seconds)
+                    tools[peer][name] = (answer.result, answer.seconds)
                     step()
     rows = [_row(name, answers, wanted) for name, answers in tools.items()]
     if as_json:
