@@ -98,6 +98,7 @@ def test_docstring_examples_run():
 PACKAGES = [
     "doeblin.chains",
     "doeblin.crf",
+    "doeblin.factors",
     "doeblin.finite",
     "doeblin.formulas",
     "doeblin.gestures",

@@ -13,8 +13,8 @@ import doeblin
 HOME = Path(doeblin.__file__).parent
 # From the ground up: a package imports from those above it in this list only.
 FLOORS = (
-    "schedules", "finite", "linear", "kernels", "chains", "learning", "crf", "formulas", "programs",
-    "gestures", "reproduce", "report", "serve", "cli",
+    "schedules", "finite", "linear", "kernels", "chains", "learning", "factors", "crf", "formulas",
+    "programs", "gestures", "reproduce", "report", "serve", "cli",
 )  # fmt: skip
 MOST_PARAMETERS = 8
 TO_BE_SLIMMED = ("doeblin.learning._step",)  # to become empty

@@ -16,6 +16,7 @@ from ._version import __version__ as __version__
 if TYPE_CHECKING:
     from . import chains as chains
     from . import crf as crf
+    from . import factors as factors
     from . import finite as finite
     from . import formulas as formulas
     from . import gestures as gestures
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "chains",
     "crf",
+    "factors",
     "finite",
     "formulas",
     "gestures",

@@ -1,0 +1,46 @@
+"""Factor graphs: a model is declared once by its factors, and everything else is derived."""
+
+from .._errors import needs
+
+with needs("learning"):
+    from ._given import Given
+    from ._graph import Factors, Graph, Variables
+    from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
+    from ._model import Model
+    from ._padding import alike
+    from ._potentials import (
+        AbstractFunction,
+        AbstractPotential,
+        AbstractTable,
+        Count,
+        Function,
+        Linear,
+        Network,
+        Sparse,
+        Table,
+        Tables,
+    )
+    from ._restart import TreeRestart
+
+__all__ = [
+    "AbstractFunction",
+    "AbstractPotential",
+    "AbstractTable",
+    "ColourGibbs",
+    "ColourSweep",
+    "Count",
+    "Factors",
+    "Function",
+    "Given",
+    "Graph",
+    "Linear",
+    "Model",
+    "Network",
+    "SiteGibbs",
+    "Sparse",
+    "Table",
+    "Tables",
+    "TreeRestart",
+    "Variables",
+    "alike",
+]

@@ -1,0 +1,206 @@
+"""Models: a potential for each kind of factors, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array
+
+from .._errors import InputError
+from ..chains import Chain, doeblin
+from ..kernels import AbstractKernel
+from ._given import Given
+from ._graph import Graph, Kind
+from ._kernels import ColourSweep
+from ._potentials import AbstractFunction, AbstractPotential, AbstractTable, Count, enumerated
+from ._restart import TreeRestart
+from ._scores import AbstractScores, FunctionScores, TableScores, inside
+from ._tree import TreeScores
+
+Potentials = dict[str, AbstractPotential]
+
+
+class Model(eqx.Module):
+    """log π̂(y | x) = Σ of the scores of all factors, by one potential for each kind of them.
+
+    Everything else is derived. `given(graph)` has the density, each site's conditional, and the
+    restart's law; `chain(epsilon)` is the chain over states, whose input is that.
+
+    >>> from doeblin.factors import Table
+    >>> model = Model({"pair": Table([[1.0, 0.0], [0.0, 1.0]])})
+    >>> given = model.given(Graph.of([2, 2, 2], {"pair": [[0, 1], [1, 2], [2, 0]]}))
+    >>> float(given.log_density(jnp.array([0, 0, 1])))
+    1.0
+    """
+
+    potentials: Potentials
+
+    def __init__(self, potentials: Mapping[str, AbstractPotential]):
+        for name, potential in potentials.items():
+            if not isinstance(potential, AbstractPotential):
+                raise InputError(
+                    f"the potential of {name!r} is {potential!r}; it must be a Table, Linear, "
+                    "Network, Function or another AbstractPotential"
+                )
+        self.potentials = dict(potentials)
+
+    def given(self, graph: Graph) -> Given:
+        """All scores on one graph."""
+        check(self.potentials, graph)
+        scores = {
+            name: _scores(potential, graph.kinds[name], graph, name)
+            for name, potential in self.potentials.items()
+        }
+        base = _on_forest(graph, scores)
+        law = base.law(graph)
+        law = eqx.error_if(
+            law,
+            ~jnp.isfinite(law.log_partition),
+            "the factors on the tree rule out every state (or add up to +inf): look for tables "
+            "with -inf in all entries of a row, and for factors that contradict each other",
+        )
+        return Given(graph, scores, base, law)
+
+    def chain(self, epsilon: Any, kernel: AbstractKernel | None = None) -> Chain:
+        """The chain (1-ε)A + ε·u over states of any graph; its input is `given(graph)`.
+
+        u is the [`TreeRestart`][doeblin.factors.TreeRestart]; A the given kernel, by default a
+        [`ColourSweep`][doeblin.factors.ColourSweep].
+        """
+        return doeblin(kernel or ColourSweep(), TreeRestart(), epsilon)
+
+
+def check(potentials: Potentials, graph: Graph) -> None:
+    """Refuse potentials that do not fit the graph; graphs inside `jit` have been seen before."""
+    if set(potentials) != set(graph.kinds):
+        raise InputError(
+            f"the model has potentials for {sorted(potentials)}, the graph has factors "
+            f"{sorted(graph.kinds)}; every kind needs one potential"
+        )
+    for name, potential in potentials.items():
+        _check_shape(name, potential, graph.kinds[name], graph.num_values)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(potential):
+            if eqx.is_inexact_array(leaf) and not isinstance(leaf, Tracer):
+                wrong = np.argwhere(np.isnan(leaf) | np.isposinf(leaf))
+                if len(wrong):
+                    raise InputError(
+                        f"the potential of {name!r} has {leaf[tuple(wrong[0])]} at "
+                        f"{jax.tree_util.keystr(path)}{wrong[0].tolist()}; scores are finite, or "
+                        "-inf for what is impossible"
+                    )
+
+
+def _check_shape(name: str, potential: AbstractPotential, kind: Kind, num_values: Any) -> None:
+    places = kind.scopes.shape[1]
+    if isinstance(potential, Count):
+        if len(potential.weights) <= places:
+            raise InputError(
+                f"the potential of {name!r} has weights for 0 to {len(potential.weights) - 1} "
+                f"sites, and its scopes have {places}; it needs {places + 1} weights"
+            )
+        return
+    if not isinstance(potential, AbstractTable):
+        return
+    if len(potential.shape) != places:
+        raise InputError(
+            f"the potential of {name!r} has tables of shape {potential.shape}, and its factors are "
+            f"over {places} sites; tables need one axis for each site"
+        )
+    if isinstance(kind.scopes, Tracer):
+        return
+    scopes = np.asarray(kind.scopes)
+    missing = np.argwhere(scopes < 0)
+    if len(missing):
+        raise InputError(
+            f"factor {missing[0][0]} of {name!r} has a place without a site; scopes of different "
+            "sizes need a Function or a Count"
+        )
+    needed = np.asarray(num_values)[scopes]
+    short = np.argwhere(needed > np.array(potential.shape))
+    if len(short):
+        factor, place = short[0]
+        raise InputError(
+            f"factor {factor} of {name!r} is over site {scopes[factor, place]} with "
+            f"{needed[factor, place]} values, and its table of shape {potential.shape} has "
+            f"{potential.shape[place]} there"
+        )
+
+
+def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -> AbstractScores:
+    factors, places = kind.scopes.shape
+    if isinstance(potential, AbstractFunction):
+        if places > 2:
+            return FunctionScores.of(potential, kind.features)
+        shape = (graph.most_values,) * places
+        tables = enumerated(potential, kind.features, shape)
+        # A function may know nothing of values that a site does not have.
+        counts = jnp.asarray(graph.num_values)[kind.scopes]
+        known = [jnp.arange(size) < counts[:, place, None] for place, size in enumerate(shape)]
+        known = known[0] if places == 1 else known[0][:, :, None] & known[1][:, None, :]
+        tables = jnp.where(known, tables, 0)
+    elif isinstance(potential, AbstractTable):
+        shape = potential.shape
+        tables = _checked_tables(potential, kind, name)
+    else:
+        raise InputError(
+            f"the potential of {name!r} is a {type(potential).__name__}; subclass AbstractTable or "
+            "AbstractFunction"
+        )
+    row = jnp.arange(factors) if tables.shape[0] == factors else jnp.zeros(factors, jnp.int32)
+    tables = eqx.error_if(
+        tables,
+        (jnp.isnan(tables) | jnp.isposinf(tables)).any(),
+        f"the scores of {name!r} have NaN or +inf: look for them in its weights and features, and "
+        "for overflow",
+    )
+    return TableScores(tables.reshape(tables.shape[0], -1), row, shape)
+
+
+def _checked_tables(potential: AbstractTable, kind: Kind, name: str) -> Array:
+    try:
+        tables = potential.tables(kind.features)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise InputError(
+            f"the potential of {name!r} does not fit the features of its factors: {error}"
+        ) from error
+    if tables.shape[0] not in (1, len(kind.scopes)):
+        raise InputError(
+            f"the potential of {name!r} has tables for {tables.shape[0]} factors, and the graph "
+            f"has {len(kind.scopes)}"
+        )
+    return tables
+
+
+def _on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
+    """The scores of the factors on the forest, by site and by branch; all others are zero."""
+    values, size = graph.most_values, len(graph.num_values)
+    sites, branches = jnp.zeros((size + 2, values)), jnp.zeros((size + 2, values, values))
+    for name, kind in graph.kinds.items():
+        own = scores[name]
+        if kind.scopes.shape[1] > 2 or not isinstance(own, TableScores):
+            continue
+        tables = _filled(own.each(), values)
+        tables = jnp.where(kind.on_tree.reshape(-1, *[1] * (tables.ndim - 1)), tables, 0)
+        if tables.ndim == 2:
+            sites = sites.at[kind.child].add(tables)
+        else:
+            # Branches are indexed by the parent's value first.
+            upright = (kind.scopes[:, 1] == kind.child)[:, None, None]
+            branches = branches.at[kind.child].add(
+                jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2))
+            )
+    allowed = inside(graph.num_values, values)
+    return TreeScores(jnp.where(allowed, sites[:-2], -jnp.inf), branches[:-2])
+
+
+def _filled(tables: Array, values: int) -> Array:
+    """Tables with zeros for the values that their sites do not have."""
+    more = [(0, max(values - size, 0)) for size in tables.shape[1:]]
+    tables = jnp.pad(tables, [(0, 0), *more])
+    return tables[(slice(None), *[slice(0, values)] * (tables.ndim - 1))]

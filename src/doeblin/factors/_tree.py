@@ -1,0 +1,132 @@
+"""Laws on forests by message passing: everything in the log domain, so safe in float32."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from .._custom_types import RandomKey, Scalar
+from ._graph import Graph
+from ._structure import ABOVE, NOTHING
+
+State = Int[Array, " sites"]
+
+
+class TreeScores(eqx.Module):
+    """Scores on a forest: of each site's values, and of each with its parent's value."""
+
+    sites: Float[Array, "sites values"]
+    branches: Float[Array, "sites parents values"]
+
+    def law(self, graph: Graph) -> TreeLaw:
+        """The law ∝ exp(scores): messages from the leaves to the roots (sum-product)."""
+        parent = _extended(graph)
+        values = self.sites.shape[1]
+        none = jnp.zeros((2, values), self.sites.dtype)
+        branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
+
+        def round(inbox: Array, sites: Array) -> tuple[Array, Array]:
+            joint = branches[sites] + inbox[sites][:, None, :]
+            messages = logsumexp(joint)
+            possible = jnp.isfinite(messages)[..., None]
+            law = jnp.where(possible, joint - jnp.where(possible, messages[..., None], 0), -jnp.inf)
+            messages = jnp.where((sites == NOTHING)[:, None], 0, messages)
+            return inbox.at[parent[sites]].add(messages), law
+
+        inbox = jnp.concatenate([self.sites, none])
+        inbox, laws = jax.lax.scan(round, inbox, jnp.asarray(graph.rounds), reverse=True)
+        # Where each site stands among the rounds.
+        slots = jnp.zeros(len(parent), jnp.int32)
+        slots = slots.at[graph.rounds].set(
+            jnp.arange(graph.rounds.size).reshape(graph.rounds.shape)
+        )
+        conditionals = laws.reshape(-1, values, values)[slots[:-2]]
+        return TreeLaw(conditionals, inbox[ABOVE, 0])
+
+    def best(self, graph: Graph) -> tuple[State, Scalar]:
+        """The state of the largest score, and its score (max-product)."""
+        parent = _extended(graph)
+        values = self.sites.shape[1]
+        branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
+
+        def up(inbox: Array, sites: Array) -> tuple[Array, Array]:
+            joint = branches[sites] + inbox[sites][:, None, :]
+            messages = jnp.where((sites == NOTHING)[:, None], 0, joint.max(axis=-1))
+            return inbox.at[parent[sites]].add(messages), joint.argmax(axis=-1).astype(jnp.int32)
+
+        def down(state: Array, round: tuple[Array, Array]) -> tuple[Array, None]:
+            sites, choices = round
+            above = state[parent[sites]]
+            return state.at[sites].set(jnp.take_along_axis(choices, above[:, None], 1)[:, 0]), None
+
+        inbox = jnp.concatenate([self.sites, jnp.zeros((2, values), self.sites.dtype)])
+        inbox, choices = jax.lax.scan(up, inbox, jnp.asarray(graph.rounds), reverse=True)
+        state = jnp.zeros(len(parent), jnp.int32)
+        state = jax.lax.scan(down, state, (jnp.asarray(graph.rounds), choices))[0]
+        return state[:-2], inbox[ABOVE, 0]
+
+
+class TreeLaw(eqx.Module):
+    """A normalised law on a forest: that of each site's value given its parent's."""
+
+    conditionals: Float[Array, "sites parents values"]
+    log_partition: Scalar
+
+    def sample(self, key: RandomKey, graph: Graph) -> State:
+        """An exact draw, from the roots down."""
+        parent = _extended(graph)
+        uniforms = jax.random.uniform(key, parent.shape)
+
+        def round(state: Array, sites: Array) -> tuple[Array, None]:
+            logits = self.conditionals[jnp.maximum(sites, 0), state[parent[sites]]]
+            return state.at[sites].set(choose(logits, uniforms[sites])), None
+
+        state = jnp.zeros(len(parent), jnp.int32)
+        return jax.lax.scan(round, state, jnp.asarray(graph.rounds))[0][:-2]
+
+    def log_prob(self, state: State, graph: Graph) -> Scalar:
+        """Of a state in range; sites beyond the graph's have 0."""
+        above = jnp.concatenate([state, jnp.zeros(2, state.dtype)])[graph.parent]
+        sites = jnp.arange(state.shape[0])
+        found = self.conditionals[sites, above, state]
+        found = jnp.where(sites < graph.num_sites, found, 0).sum()
+        known = ((state >= 0) & (state < graph.num_values)).all()
+        return jnp.where(known, found, -jnp.inf)
+
+    def marginals(self, graph: Graph) -> Float[Array, "sites values"]:
+        """P(value) of each site: messages from the roots to the leaves."""
+        parent = _extended(graph)
+        law = jnp.exp(self.conditionals)
+
+        def round(found: Array, sites: Array) -> tuple[Array, None]:
+            here = jnp.einsum("sp,spk->sk", found[parent[sites]], law[jnp.maximum(sites, 0)])
+            return found.at[sites].set(here), None
+
+        found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
+        return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
+
+
+def choose(logits: Float[Array, "n values"], uniforms: Float[Array, " n"]) -> Int[Array, " n"]:
+    """One value for each row by inverting its distribution function; never an impossible one."""
+    top = logits.max(axis=-1, keepdims=True)
+    below = jnp.cumsum(jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0)), axis=-1)
+    return (below[:, :-1] <= (uniforms * below[:, -1])[:, None]).sum(axis=-1).astype(jnp.int32)
+
+
+def logsumexp(terms: Float[Array, "... values"]) -> Float[Array, "..."]:
+    """Over the last axis; its gradient is zero, not NaN, where all terms are -inf."""
+    top = jax.lax.stop_gradient(terms.max(axis=-1, keepdims=True))
+    top = jnp.where(jnp.isfinite(top), top, 0)
+    total = jnp.exp(terms - top).sum(axis=-1)
+    some = total > 0
+    return jnp.where(some, jnp.log(jnp.where(some, total, 1)) + top[..., 0], -jnp.inf)
+
+
+def _extended(graph: Graph) -> Int[Array, " rows"]:
+    """Parents with the two rows that stand for no site: `NOTHING` and `ABOVE` hang from themselves.
+
+    Both are counted from the end, so that padding moves neither.
+    """
+    return jnp.concatenate([jnp.asarray(graph.parent), jnp.array([NOTHING, ABOVE])])

@@ -1,0 +1,47 @@
+"""Densities and conditionals, held against sums over factors by hand."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import numpy as np
+from hypothesis import given as for_all
+
+from .random_graphs import VALUES, Case, cases, softmax
+
+
+@eqx.filter_jit
+def derived(model, graph, states):
+    given = model.given(graph)
+    return (
+        jax.vmap(given.log_density)(states),
+        jax.vmap(given.conditionals)(states),
+        jax.vmap(lambda state: given.conditionals(state, np.array([1, 0])))(states),
+    )
+
+
+@for_all(cases())
+def test_density_and_conditionals_are_sums_of_scores(case: Case):
+    if not np.isfinite(case.tree_total).any():
+        return  # Refused: see test_errors.
+    density, conditionals, some = (
+        np.asarray(part) for part in derived(case.model, case.graph, case.states)
+    )
+    expected = case.total()
+    np.testing.assert_allclose(density, expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(conditionals[:, [1, 0]], some)
+    for site, count in enumerate(case.plain.num_values):
+        logits = case.conditional(site)
+        np.testing.assert_allclose(conditionals[:, site, :count], logits, rtol=1e-5, atol=1e-4)
+        # It is the density's own conditional, wherever the density has one.
+        whole = np.stack([expected[case.neighbour(site, value)] for value in range(count)], axis=1)
+        some = np.isfinite(whole).any(axis=1)
+        np.testing.assert_allclose(
+            softmax(conditionals[some, site, :count]), softmax(whole[some]), atol=1e-4
+        )
+    # Values that a site does not have are impossible, and sites beyond the graph have one value.
+    counts = np.ones(conditionals.shape[1], int)
+    counts[: len(case.plain.num_values)] = case.plain.num_values
+    beyond = np.arange(VALUES) >= counts[:, None]
+    assert np.isneginf(conditionals[:, beyond]).all()
+    assert not np.isneginf(conditionals.max(axis=-1)).any()

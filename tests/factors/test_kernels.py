@@ -1,0 +1,172 @@
+"""Kernels and restart: matrices by hand, and the contract of all kernels."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+
+from doeblin import InputError
+from doeblin.chains import doeblin
+from doeblin.factors import (
+    ColourGibbs,
+    ColourSweep,
+    Count,
+    Factors,
+    Function,
+    Graph,
+    Linear,
+    Model,
+    SiteGibbs,
+    TreeRestart,
+    alike,
+)
+from doeblin.finite import stationary
+from doeblin.kernels import BlockKernel, RandomSites, mixture
+
+from ..kernels import test_contract as contract
+from ..kernels.cases import KernelCase, RestartCase
+from ..statistics import assert_follows
+from .random_graphs import VALUES, Case, cases
+
+KERNELS = (SiteGibbs(), ColourGibbs(), ColourSweep(), ColourSweep("backward"))
+FEW = VALUES**3
+
+
+@eqx.filter_jit
+def matrices(model, graph, states):
+    given = model.given(graph)
+
+    def matrix(kernel):
+        def row(old):
+            return jax.vmap(lambda new: kernel.log_prob(new, old, given))(states)
+
+        return jnp.exp(jax.vmap(row)(states))
+
+    return [matrix(kernel) for kernel in KERNELS]
+
+
+@settings(max_examples=20)
+@for_all(cases(most_sites=3))
+def test_transition_probabilities_are_those_of_gibbs(case: Case):
+    if not np.isfinite(case.tree_total).any():
+        return
+    size = case.num_states
+    found = matrices(case.model, case.graph, case.states[:FEW])
+    single, coloured, ahead, back = (np.asarray(part)[:size, :size] for part in found)
+    redraw = [case.redraw(site) for site in range(len(case.plain.num_values))]
+    by_colour = [
+        reduce(np.matmul, [redraw[site] for site in row[row >= 0]]) for row in case.plain.colours
+    ]
+    np.testing.assert_allclose(single, np.mean(redraw, axis=0), atol=1e-4)
+    np.testing.assert_allclose(coloured, np.mean(by_colour, axis=0), atol=1e-4)
+    np.testing.assert_allclose(ahead, reduce(np.matmul, by_colour), atol=1e-4)
+    np.testing.assert_allclose(back, reduce(np.matmul, by_colour[::-1]), atol=1e-4)
+    weight = np.exp(case.total()[:size])
+    if weight.sum() > 0:
+        law = weight / weight.sum()
+        for matrix in (single, coloured, ahead, back):
+            np.testing.assert_allclose(law @ matrix, law, atol=1e-4)
+
+
+def small() -> tuple[Model, Graph, np.ndarray]:
+    """Three sites in a loop, with a count over all and padding for a fourth; all its states."""
+    rng = np.random.default_rng(3)
+    pairs = [[0, 1], [1, 2], [2, 0]]
+    factors = {
+        "field": Factors([[0], [1], [2]], rng.normal(size=(3, 2))),
+        "pair": Factors(pairs, rng.normal(size=(3, 1))),
+        "all": [[0, 1, 2]],
+    }
+    model = Model(
+        {
+            "field": Linear(rng.normal(size=(2, 3))),
+            "pair": Function(lambda values, weight: weight[0] * (values[0] == values[1])),
+            "all": Count([0.0, 0.5, -0.3, 0.8], [True, False, False]),
+        }
+    )
+    wider = {"field": Factors(np.zeros((0, 1), int), np.zeros((0, 2)))}
+    wider |= {"pair": Factors(np.zeros((0, 2), int), np.zeros((0, 1))), "all": [[0, 1, 2]]}
+    graph = alike([Graph.of([2, 3, 2], factors), Graph.of([2] * 4, wider)])[0]
+    states = np.array([[*row, 0] for row in np.ndindex(2, 3, 2)], np.int32)
+    return model, graph, jnp.asarray(states)
+
+
+MODEL, GRAPH, STATES = small()
+GIVEN = MODEL.given(GRAPH)
+BLOCK = BlockKernel(
+    TreeRestart(),
+    SiteGibbs().density(),
+    num_proposals=2,
+    choose_block=RandomSites((4,)),
+)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        KernelCase(SiteGibbs(), STATES, x=GIVEN),
+        KernelCase(ColourGibbs(), STATES, x=GIVEN),
+        KernelCase(ColourSweep(), STATES, x=GIVEN, reversible=False),
+        KernelCase(BLOCK, STATES, x=GIVEN, exact=False),
+    ],
+    ids=["site", "colour", "sweep", "block"],
+)
+def test_kernels_keep_the_contract(case: KernelCase):
+    contract.test_kernel_contract(case)
+
+
+def test_restart_keeps_the_contract():
+    blocks = (jnp.array([True, False, True, False]), jnp.array([True, True, True, True]))
+    contract.test_restart_contract(RestartCase(TreeRestart(), STATES, x=GIVEN, blocks=blocks))
+    # The law of a block is that of u given the rest.
+    log_u = jax.jit(jax.vmap(lambda state: TreeRestart().log_prob(state, GIVEN)))(STATES)
+    of_block = jax.jit(
+        jax.vmap(lambda y, b: TreeRestart().log_prob_block(y, b, GIVEN), in_axes=(0, None))
+    )
+    for block in blocks:
+        found = of_block(STATES, block)
+        same = (jnp.where(block, 0, STATES)[:, None] == jnp.where(block, 0, STATES)).all(-1)
+        rest = jax.nn.logsumexp(jnp.where(same, log_u, -jnp.inf), axis=1)
+        np.testing.assert_allclose(found, log_u - rest, atol=1e-5)
+
+
+def test_chain_is_an_ordinary_chain():
+    """Its exact draws follow the stationary law of (1-ε)A + ε·u, by linear algebra."""
+    chain = MODEL.chain(epsilon=0.3)
+    assert chain.certificate().mixing_time(0.25) == 4  # (1-ε)^4 = 0.2401
+    matrix = contract.transition_matrix(ColourSweep(), KernelCase(ColourSweep(), STATES, x=GIVEN))
+    u = np.exp(jax.jit(jax.vmap(lambda state: TreeRestart().log_prob(state, GIVEN)))(STATES))
+    law = stationary(0.7 * matrix / matrix.sum(1, keepdims=True) + 0.3 * u / u.sum())
+    drawn = chain.draw(jax.random.key(5), 20_000, GIVEN).state
+    assert_follows(contract.number(STATES, drawn), law)
+
+
+def test_padding_has_one_value():
+    """That it changes no probability is part of all tests here; other values are impossible."""
+    outside = STATES[0].at[3].set(1)
+
+    @jax.jit
+    def log_probs():
+        found = [kernel.log_prob(outside, STATES[0], GIVEN) for kernel in KERNELS[:-1]]
+        return [*found, GIVEN.log_density(outside), GIVEN.law.log_prob(outside, GRAPH)]
+
+    assert np.isneginf(log_probs()).all()
+
+
+def test_kernels_can_be_combined():
+    """Their targets are seen to be the same."""
+    both = mixture([SiteGibbs(), ColourGibbs(), BLOCK])
+    np.testing.assert_allclose(both.log_target(STATES[3], GIVEN), GIVEN.log_density(STATES[3]))
+
+
+def test_an_input_that_is_no_given_is_named():
+    chain = doeblin(SiteGibbs(), TreeRestart(), 0.1)
+    with pytest.raises(InputError, match=r"model.given\(graph\)"):
+        chain.draw(jax.random.key(0), 1)

@@ -1,0 +1,146 @@
+"""The forest and its law: exact draws, probabilities, marginals and best states by enumeration."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from doeblin.factors import Graph
+from doeblin.factors._structure import ABOVE, NOTHING
+
+from ..statistics import assert_follows
+from .random_graphs import Case, cases
+
+DRAWS = 4000
+
+
+@eqx.filter_jit
+def derived(model, graph, states):
+    given = model.given(graph)
+    law, base = given.law, given.base
+    keys = jax.random.split(jax.random.key(0), DRAWS)
+    return (
+        law.log_partition,
+        jax.vmap(lambda state: law.log_prob(state, graph))(states),
+        law.marginals(graph),
+        base.best(graph),
+        jax.vmap(lambda key: law.sample(key, graph))(keys),
+        jax.grad(lambda base: base.law(graph).log_partition)(base),
+    )
+
+
+@for_all(cases())
+def test_law_on_the_forest_is_that_of_its_factors(case: Case):
+    log_weight = case.tree_total[: case.num_states]
+    if not np.isfinite(log_weight).any():
+        with pytest.raises(Exception, match="rule out every state"):
+            derived(case.model, case.graph, case.states)
+        return
+    found = jax.tree.map(np.asarray, derived(case.model, case.graph, case.states))
+    log_z, log_prob, marginals, (best, score), drawn, slope = found
+    top = log_weight.max()
+    weight = np.exp(log_weight - top)
+    law = weight / weight.sum()
+    assert log_z == pytest.approx(top + np.log(weight.sum()), abs=1e-3)
+    np.testing.assert_allclose(np.exp(log_prob[: case.num_states]), law, atol=1e-5)
+    states, size = case.states[: case.num_states], len(case.plain.num_values)
+    for site in range(size):
+        expected = np.bincount(states[:, site], weights=law, minlength=marginals.shape[1])
+        np.testing.assert_allclose(marginals[site], expected, atol=1e-5)
+    assert score == pytest.approx(top, abs=1e-3)
+    best_number = np.ravel_multi_index(tuple(best[:size]), tuple(case.plain.num_values))
+    assert log_weight[best_number] == pytest.approx(top, abs=1e-3)
+    numbers = np.ravel_multi_index(tuple(drawn[:, :size].T), tuple(case.plain.num_values))
+    assert_follows(numbers, law)
+    # The slope of log Z are probabilities, also where something is impossible.
+    np.testing.assert_allclose(slope.sites[:size], marginals[:size], atol=1e-4)
+    assert (drawn[:, size:] == 0).all()
+
+
+@for_all(cases(impossible=False), st.integers(0, 2**32 - 1))
+def test_forest_is_the_heaviest_and_its_rounds_lead_down(case: Case, seed: int):
+    rng = np.random.default_rng(seed)
+    pairs = {name: kind for name, kind in case.plain.kinds.items() if kind.scopes.shape[1] == 2}
+    # Whole numbers, so that sums are exact and ties common.
+    weights = {name: rng.integers(1, 4, len(kind.scopes)) for name, kind in pairs.items()}
+    graph = case.plain.retreed(weights)
+    size = len(graph.num_values)
+    matrix = np.zeros((size, size))
+    for name, kind in pairs.items():
+        for (one, other), weight in zip(kind.scopes, weights[name], strict=True):
+            matrix[min(one, other), max(one, other)] += weight
+    # Scipy minimises, and takes zeros for no edge.
+    heaviest = -minimum_spanning_tree(coo_array(-matrix)).sum()
+    edges = {tuple(sorted((site, int(graph.parent[site])))) for site in range(size)
+             if graph.parent[site] != ABOVE}  # fmt: skip
+    assert sum(matrix[edge] for edge in edges) == heaviest
+    on_tree = {
+        tuple(sorted(scope.tolist()))
+        for name in pairs
+        for scope in graph.kinds[name].scopes[graph.kinds[name].on_tree]
+    }
+    assert on_tree == edges
+    assert (graph.parent == ABOVE).sum() == connected_components(matrix, directed=False)[0]
+    seen: set[int] = set()
+    for row in graph.rounds:
+        sites = row[row != NOTHING].tolist()
+        assert all(graph.parent[site] == ABOVE or graph.parent[site] in seen for site in sites)
+        seen.update(sites)
+    assert sorted(seen) == list(range(size))
+
+
+def test_rounds_are_short_where_the_forest_is():
+    """A grid's comb is as deep as half its sides; a path of n sites hangs from its middle; and
+    rounds are never much larger than the forest."""
+    sites = np.arange(400).reshape(20, 20)
+    across = np.stack([sites[:, :-1].ravel(), sites[:, 1:].ravel()], axis=1)
+    down = np.stack([sites[:-1].ravel(), sites[1:].ravel()], axis=1)
+    grid = Graph.of(np.full(400, 2), {"across": across, "down": down})
+    assert grid.rounds.shape[0] <= 2 * 21 and grid.rounds.size <= 4 * 400
+    assert len(grid.colours) == 2
+    path = Graph.of(np.full(101, 2), {"step": np.stack([np.arange(100), np.arange(1, 101)], 1)})
+    assert path.rounds.shape[0] == 51
+    # A long path with a large star at its end.
+    star = np.stack([np.full(200, 100), np.arange(101, 301)], axis=1)
+    broom = np.concatenate([path.kinds["step"].scopes, star])
+    graph = Graph.of(np.full(301, 2), {"step": broom})
+    assert graph.rounds.size <= 4 * 301
+
+
+@for_all(cases())
+def test_no_factor_holds_a_colour_twice(case: Case):
+    graph = case.plain
+    rows = [row[row >= 0] for row in graph.colours]
+    assert sorted(np.concatenate(rows).tolist()) == list(range(len(graph.num_values)))
+    for row in rows:
+        for kind in graph.kinds.values():
+            assert (np.isin(kind.scopes, row).sum(axis=1) <= 1).all()
+    touched = [kind.scopes for kind in graph.kinds.values()]
+    if all((scopes >= 0).sum(axis=1).max(initial=0) < 2 for scopes in touched):
+        assert len(rows) == 1
+
+
+def test_gradients_are_finite_where_states_are_impossible():
+    import optax
+
+    from doeblin.factors import Model, Table
+
+    graph = Graph.of([2, 2, 2], {"pair": [[0, 1], [1, 2], [2, 0]]})
+    model = Model({"pair": Table([[0.5, -jnp.inf], [0.0, 0.3]])})
+
+    @eqx.filter_jit
+    @eqx.filter_grad
+    def slope(model):
+        given = model.given(graph)
+        state = jnp.array([0, 0, 0])
+        logits = jax.nn.log_softmax(given.conditionals(state))
+        return given.law.log_prob(state, graph) + given.log_density(state) + logits[:, 0].sum()
+
+    assert jnp.isfinite(optax.tree_utils.tree_norm(slope(model)))
