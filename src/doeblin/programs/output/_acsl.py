@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from ..._errors import Place
 from .._program import Program
-from ..frontends.c import ASSERTIONS
-from ..system import Assign, Assume, Fail, Graph, Havoc
+from ..frontends.c import FAILURES
+from ..system import Assign, Graph, Havoc
 from ..system.terms import c_text
 from ..verdict import Outcome, Verdict, stated
-from ._names import Edits, closing, graph_of, located
-
-_PROPERTY = ("assertion", "label", "call of")  # failures that the program itself declares
+from ._claims import Claim, claims
+from ._formula import Untranslated, formula
+from ._names import Edits, closing, commented, defined, graph_of, located
 
 
 def acsl(program: Program, verdict: Verdict) -> str:
     """The C text with a `loop invariant` and `loop assigns` at every loop.
 
     Assertions become an ACSL `assert`, and assumptions (in functions without body) an `admit`.
+    Numbers are mathematical there: a condition is translated by its meaning, and one that has no
+    faithful form is left to the C code, which the first lines of the text say.
     """
     graph = graph_of(program, verdict, Outcome.SAFE, "an ACSL annotation")
     edits = Edits(program.text)
-    for item in located(graph, verdict):
+    left = []
+    found = located(graph, verdict)
+    for item in found:
         text = c_text(item.formula, item.names, acsl=True)
         if item.loop.keyword == "goto":
             edits.before(item.loop.place, f"/*@ assert {text}; */")
@@ -30,47 +34,62 @@ def acsl(program: Program, verdict: Verdict) -> str:
         changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
         shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
-    for place, (clause, conditional) in _claims(graph, edits).items():
-        if place.file != program.file:
-            continue
-        text = "\\false"
-        if conditional:
-            call = closing(program.text, place)
-            text = " ".join(call[1].split()) if call and _logical(call[1]) else ""
-        if text and edits.begins_statement(place):
-            edits.before(edits.past_label(place), f"/*@ {clause} {text}; */")
-    head = f"/* Proved by doeblin. {stated(verdict)} */\n"
-    return head + edits.result()
+    written = {item.loop.place for item in found}
+    for invariant in verdict.invariants:
+        loop = graph.loops.get(invariant.block)
+        if loop is None or loop.place not in written:
+            where = f"the invariant at {invariant.place}"
+            left.append(f"{where}: it speaks of variables that are not in scope there")
+    for place, claim in claims(_readings(program), edits).items():
+        try:
+            text = _formula(program, edits, place, claim)
+        except Untranslated as reason:
+            left.append(f"the {claim.says} at {place}: {reason}")
+        else:
+            edits.before(edits.past_label(place), f"/*@ {claim.clause} {text}; */")
+    return _head(verdict, left) + edits.result()
 
 
-def _claims(graph: Graph, edits: Edits) -> dict[Place, tuple[str, bool]]:
-    """Where ACSL has something to prove or to take, and whether it is the condition of a call.
+def _head(verdict: Verdict, left: list[str]) -> str:
+    said = f"Proved by doeblin. {stated(verdict)}"
+    if left:
+        said += "\n   Not written in ACSL, and left to the C code:"
+        said += "".join(f"\n   - {commented(line)}" for line in dict.fromkeys(left))
+    return f"/* {said} */\n"
 
-    Otherwise it is a place that must not be reached.
+
+def _readings(program: Program) -> Iterator[Graph]:
+    """What an annotation must agree with: C and, if those were asked for, mathematical integers.
+
+    Where signed overflow is a failure, conditions are cut into pieces; C's reading has them whole.
     """
-    found: dict[Place, tuple[str, bool]] = {}
-    for block in graph.blocks:
-        for statement in block.statements:
-            if isinstance(statement, Assume) and statement.place is not None:
-                found[statement.place] = ("admit", True)
-        end = block.end
-        if isinstance(end, Fail) and end.place is not None and end.what.startswith(_PROPERTY):
-            found[end.place] = ("assert", edits.word(end.place) in ASSERTIONS)
-    return found
+    for reading in (program.under("c"), *([program] if program.ints == "math" else ())):
+        if reading.graph is not None:
+            yield reading.graph
 
 
-def _logical(text: str) -> bool:
-    """Is the condition free of side effects and calls, so that it can stand in a specification?"""
-    plain = re.sub(r"[<>=!]=", "<", text)
-    return not re.search(r"=|\+\+|--|[A-Za-z_]\w*\s*\(|//|/\*|\"", plain)
+def _formula(program: Program, edits: Edits, place: Place, claim: Claim) -> str:
+    """What ACSL says of an assertion, an assumption, or a place that must not be reached."""
+    if place.file != program.file:
+        raise Untranslated("it is in another file")
+    if not edits.begins_statement(place):
+        raise Untranslated("it stands within an expression")
+    word = edits.word(place)
+    if defined(word, program.text, macro=True) or '#include "' in program.text:
+        raise Untranslated(f"'{word}' may be a macro")
+    if claim.meanings is None:
+        if word not in FAILURES and edits.past_label(place) == place:
+            raise Untranslated(f"'{word}' fails somewhere within")
+        return "\\false"
+    call = closing(program.text, place)
+    if call is None or not word:
+        raise Untranslated("it is no plain call")
+    return formula(call[1], claim.meanings)
 
 
 def _assigned(graph: Graph, heads: tuple[int, ...]) -> set[str]:
     """The variables that the loops at these heads may change."""
-    before: dict[int, list[int]] = {}
-    for index in range(len(graph.blocks)):
-        for target in graph.successors(index):
-            before.setdefault(target, []).append(index)
+    before = graph.predecessors()
     found: set[str] = set()
     for head in heads:
         forward = _closure({head}, graph.successors)

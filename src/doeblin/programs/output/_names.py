@@ -74,6 +74,7 @@ class Edits:
     """Insertions into a text at lines and columns, applied together."""
 
     def __init__(self, text: str):
+        self.text = text
         self._lines = lines_of(text)
         self._inserts: list[tuple[int, int, str]] = []
 
@@ -115,6 +116,20 @@ class Edits:
         return "".join(lines)
 
 
+def defined(name: str, text: str, *, macro: bool = False) -> bool:
+    """Does the text define a function of this name, or a macro? Of `macro`s only: the latter."""
+    if re.search(rf"^\s*#\s*define\s+{name}\b", text, re.MULTILINE):
+        return True
+    return not macro and bool(re.search(rf"\b{name}\s*\([^)]*\)\s*\{{", text))
+
+
+def parameters(text: str, name: str, file: str) -> tuple[Place, Place]:
+    """Between which places a function that the text defines declares its parameters."""
+    found = re.search(rf"\b{name}\s*(\([^)]*\))\s*\{{", text) if name else None
+    start, end = found.span(1) if found else (0, 0)
+    return _at(text, start, file), _at(text, end, file)
+
+
 def closing(text: str, place: Place) -> tuple[Place, str] | None:
     """The `)` of the call that begins at `place`, and what stands between its brackets."""
     lines = lines_of(text)
@@ -126,10 +141,12 @@ def closing(text: str, place: Place) -> tuple[Place, str] | None:
     for index in range(opening, len(text)) if opening >= 0 else ():
         depth += {"(": 1, ")": -1}.get(text[index], 0)
         if depth == 0:
-            line = text.count("\n", 0, index) + 1
-            column = index - (text.rfind("\n", 0, index) + 1) + 1
-            return Place(place.file, line, column), text[opening + 1 : index]
+            return _at(text, index, place.file), text[opening + 1 : index]
     return None
+
+
+def _at(text: str, index: int, file: str) -> Place:
+    return Place(file, text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index))
 
 
 def following(text: str, place: Place) -> Place | None:
@@ -144,5 +161,4 @@ def following(text: str, place: Place) -> Place | None:
     start = gap.end() if gap else index + 1
     if start >= len(text) or text[start] in "})":
         return None
-    line = text.count("\n", 0, start) + 1
-    return Place(place.file, line, start - (text.rfind("\n", 0, start) + 1) + 1)
+    return _at(text, start, place.file)

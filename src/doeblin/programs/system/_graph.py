@@ -139,3 +139,15 @@ class Graph:
         if isinstance(end, Branch):
             return (end.yes, end.no)
         return ()
+
+    def predecessors(self) -> dict[int, list[int]]:
+        """For each block that the entry leads to, those that come before it."""
+        found: dict[int, list[int]] = {0: []}
+        todo = [0]
+        while todo:
+            index = todo.pop()
+            for target in self.successors(index):
+                if target not in found:
+                    todo.append(target)
+                found.setdefault(target, []).append(index)
+        return found

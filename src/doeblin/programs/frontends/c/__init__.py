@@ -1,20 +1,34 @@
 """C, read for verification."""
 
+from ._acsl import Formula, Names, NotUnderstood, clauses
 from ._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._emitter import SIGNED_OVERFLOW, Slot, Unsupported
 from ._expressions import Expressions
 from ._reader import read_c
-from ._types import LLONG, Wraps
+from ._tokens import tokenize
+from ._types import BOOL, INT, LLONG, CType, Wraps, common, integer_literal, promote, type_of
 
 __all__ = [
     "ASSERTIONS",
     "ASSUMPTIONS",
+    "BOOL",
     "FAILURES",
+    "INT",
     "LLONG",
     "SIGNED_OVERFLOW",
+    "CType",
     "Expressions",
+    "Formula",
+    "Names",
+    "NotUnderstood",
     "Slot",
     "Unsupported",
     "Wraps",
+    "clauses",
+    "common",
+    "integer_literal",
+    "promote",
     "read_c",
+    "tokenize",
+    "type_of",
 ]
