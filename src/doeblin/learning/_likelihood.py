@@ -188,7 +188,7 @@ def _combined(
     """
     num_walks = endpoints.log_proposed.shape[0]
     fixed = frozen(model)
-    log_direct = fixed.log_start + endpoints.each(fixed.log_u) - endpoints.log_proposed
+    log_direct = fixed.log_start + frozen(endpoints.each(fixed.log_u)) - endpoints.log_proposed
     log_parts = [jax.lax.stop_gradient(log_weight) for _, log_weight in parts]
     top = jnp.max(jnp.stack([jnp.max(log) for log in (log_direct, *log_parts)]))
     top = jnp.where(jnp.isfinite(top), top, 0)

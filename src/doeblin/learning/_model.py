@@ -193,7 +193,7 @@ class Endpoints(eqx.Module):
         fixed, given = frozen(proposal), frozen((x, y))
         keys = jax.random.split(key, num_walks)
         states = frozen(jax.vmap(lambda key: fixed.sample(key, given))(keys))
-        log_proposed = jax.vmap(lambda state: fixed.log_prob(state, given))(states)
+        log_proposed = frozen(jax.vmap(lambda state: fixed.log_prob(state, given))(states))
         return cls(states, log_proposed, alike=False)
 
 

@@ -31,8 +31,8 @@ class Reward(AbstractEstimator):
 
     This is *not* the likelihood unless r(y, ŷ) is the indicator of ŷ = y: its gradient pulls
     towards states that are near y, however r says so. The estimate's `log_likelihood` is that of
-    log E[r]. The paper's gesture experiment uses [`edit_distance_reward`][
-    doeblin.learning.edit_distance_reward].
+    log E[r]; parameters of the reward have their share in the gradient. The paper's gesture
+    experiment uses [`edit_distance_reward`][doeblin.learning.edit_distance_reward].
     """
 
     log_reward: LogReward
@@ -50,8 +50,9 @@ class Reward(AbstractEstimator):
             start_key, walk_key, fixed, self.horizon, self.num_walks
         )
         log_reward = jax.vmap(lambda state: jnp.asarray(self.log_reward(y, state, x)))
-        log_first = fixed.log_start + frozen(log_reward(start))
-        log_later = log_coefficient + frozen(log_reward(tape.new))
+        rewards = log_reward(start), log_reward(tape.new)
+        log_first = fixed.log_start + frozen(rewards[0])
+        log_later = log_coefficient + frozen(rewards[1])
         top = jnp.maximum(jnp.max(log_first), jnp.max(log_later))
         top = jnp.where(jnp.isfinite(top), top, 0)
         first, later = jnp.exp(log_first - top), jnp.exp(log_later - top)
@@ -71,6 +72,9 @@ class Reward(AbstractEstimator):
             + jnp.sum((per_walk * scales - price * paid) * model.log_u(start))
             + jnp.sum(advantage * model.scores(tape, reverse=False))
             + jnp.sum(jnp.where(to_go > 0, to_go * log_stage, 0))
+            # The reward may have parameters too, or look at the input.
+            + _weighted(first * scales, rewards[0])
+            + _weighted(later * tape.spread(scales), rewards[1])
         )
         total = per_walk.sum()
         value = jnp.where(total > 0, jnp.log(total / self.num_walks) + top, -jnp.inf)
@@ -83,6 +87,11 @@ class Reward(AbstractEstimator):
             tape.alive.sum().astype(float),
             counts[order][:, order],
         )
+
+
+def _weighted(weights: Array, logarithms: Array) -> Scalar:
+    """Σ w log r, where log r may be -inf if w is zero."""
+    return jnp.sum(weights * jnp.where(weights > 0, logarithms, 0))
 
 
 def edit_distance_reward(

@@ -170,7 +170,11 @@ def _spread(leaf: Array, segments: tuple[Segment, ...]) -> Array:
 
 
 def frozen(tree: Any) -> Any:
-    """The same without gradients: what samplers are given."""
+    """The same without gradients: what samplers are given.
+
+    This reaches arrays in the tree, but not those that a function encloses or an object of the
+    user's holds. So what is computed from a frozen tree is frozen once more.
+    """
     return jax.tree.map(
         lambda leaf: jax.lax.stop_gradient(leaf) if eqx.is_inexact_array(leaf) else leaf, tree
     )
