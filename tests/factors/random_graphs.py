@@ -67,7 +67,7 @@ class Case:
     def tree_total(self) -> np.ndarray:
         """The log-density of the factors on the forest."""
         return self.total(
-            only=[flag for kind in self.plain.kinds.values() for flag in kind.on_tree]
+            only=[flag for kind in self.plain.kinds.values() for flag in kind.on_tree[: kind.count]]
         )
 
     def conditional(self, site: int) -> np.ndarray:

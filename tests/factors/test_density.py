@@ -7,6 +7,8 @@ import jax
 import numpy as np
 from hypothesis import given as for_all
 
+from doeblin.factors import Factors, Graph, Linear, Model, Table, alike
+
 from .random_graphs import VALUES, Case, cases, softmax
 
 
@@ -45,3 +47,18 @@ def test_density_and_conditionals_are_sums_of_scores(case: Case):
     beyond = np.arange(VALUES) >= counts[:, None]
     assert np.isneginf(conditionals[:, beyond]).all()
     assert not np.isneginf(conditionals.max(axis=-1)).any()
+
+
+def test_kinds_without_factors_and_sites_without_neighbours():
+    graph = Graph.of([2, 1, 3], {"pair": np.zeros((0, 2), int), "seen": Factors([[2]], [[1.0]])})
+    graph = alike([graph, graph])[0].retreed(["seen"])
+    given = Model({"pair": Table.zeros(3, 3), "seen": Linear([[0.0, 1.0, 2.0]])}).given(graph)
+    state = np.array([1, 0, 2])
+    assert given.log_density(state) == 2 and graph.colours.tolist() == [[0, 1, 2]]
+    conditionals = given.conditionals(state)
+    np.testing.assert_array_equal(conditionals[2], [0, 1, 2])
+    np.testing.assert_array_equal(np.isfinite(conditionals[:2]), [[1, 1, 0], [1, 0, 0]])
+    weights = np.exp([0, 1, 2])
+    np.testing.assert_allclose(
+        np.exp(given.law.log_prob(state, graph)), weights[2] / weights.sum() / 2, rtol=1e-5
+    )

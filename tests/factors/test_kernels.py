@@ -17,7 +17,6 @@ from doeblin.chains import doeblin
 from doeblin.factors import (
     ColourGibbs,
     ColourSweep,
-    Count,
     Factors,
     Function,
     Graph,
@@ -76,23 +75,21 @@ def test_transition_probabilities_are_those_of_gibbs(case: Case):
 
 
 def small() -> tuple[Model, Graph, np.ndarray]:
-    """Three sites in a loop, with a count over all and padding for a fourth; all its states."""
+    """Three sites in a loop, with padding for a fourth; all its states."""
     rng = np.random.default_rng(3)
     pairs = [[0, 1], [1, 2], [2, 0]]
     factors = {
         "field": Factors([[0], [1], [2]], rng.normal(size=(3, 2))),
         "pair": Factors(pairs, rng.normal(size=(3, 1))),
-        "all": [[0, 1, 2]],
     }
     model = Model(
         {
             "field": Linear(rng.normal(size=(2, 3))),
             "pair": Function(lambda values, weight: weight[0] * (values[0] == values[1])),
-            "all": Count([0.0, 0.5, -0.3, 0.8], [True, False, False]),
         }
     )
     wider = {"field": Factors(np.zeros((0, 1), int), np.zeros((0, 2)))}
-    wider |= {"pair": Factors(np.zeros((0, 2), int), np.zeros((0, 1))), "all": [[0, 1, 2]]}
+    wider |= {"pair": Factors(np.zeros((0, 2), int), np.zeros((0, 1)))}
     graph = alike([Graph.of([2, 3, 2], factors), Graph.of([2] * 4, wider)])[0]
     states = np.array([[*row, 0] for row in np.ndindex(2, 3, 2)], np.int32)
     return model, graph, jnp.asarray(states)
@@ -114,9 +111,8 @@ BLOCK = BlockKernel(
         KernelCase(SiteGibbs(), STATES, x=GIVEN),
         KernelCase(ColourGibbs(), STATES, x=GIVEN),
         KernelCase(ColourSweep(), STATES, x=GIVEN, reversible=False),
-        KernelCase(BLOCK, STATES, x=GIVEN, exact=False),
     ],
-    ids=["site", "colour", "sweep", "block"],
+    ids=["site", "colour", "sweep"],
 )
 def test_kernels_keep_the_contract(case: KernelCase):
     contract.test_kernel_contract(case)

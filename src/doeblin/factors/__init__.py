@@ -6,6 +6,7 @@ with needs("learning"):
     from ._given import Given
     from ._graph import Factors, Graph, Variables
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
+    from ._learning import Completion, FactorLikelihood, labelled, marginals
     from ._model import Model
     from ._padding import alike
     from ._potentials import (
@@ -28,7 +29,9 @@ __all__ = [
     "AbstractTable",
     "ColourGibbs",
     "ColourSweep",
+    "Completion",
     "Count",
+    "FactorLikelihood",
     "Factors",
     "Function",
     "Given",
@@ -43,4 +46,6 @@ __all__ = [
     "TreeRestart",
     "Variables",
     "alike",
+    "labelled",
+    "marginals",
 ]

@@ -88,6 +88,11 @@ class Kind(eqx.Module):
     def on_tree(self) -> Bool[NDArray, " factors"]:
         return self.child != NOTHING
 
+    def declared(self) -> Factors:
+        """The factors as they were given."""
+        count = int(self.count)
+        return Factors(self.scopes[:count], jax.tree.map(lambda leaf: leaf[:count], self.features))
+
 
 class Graph(eqx.Module):
     """Sites with finitely many values, factors over them, and all that follows from who holds whom:
@@ -134,13 +139,7 @@ class Graph(eqx.Module):
         merged = _merged([given[name].scopes for name in pairs], [weights[name] for name in pairs])
         parent, rounds = spanning_forest(*merged, size)
         kinds = {
-            name: Kind(
-                each.scopes,
-                each.features,
-                np.array(len(each.scopes), np.int32),
-                incidence(each.scopes, size),
-                _children(each.scopes, parent, name in weights),
-            )
+            name: _kind(each, size, _children(each.scopes, parent, name in weights))
             for name, each in given.items()
         }
         colours = colouring([each.scopes for each in given.values()], size)
@@ -155,8 +154,26 @@ class Graph(eqx.Module):
 
     def retreed(self, tree: Sequence[str] | Mapping[str, Any] | None) -> Graph:
         """The same graph with another forest."""
-        factors = {name: Factors(kind.scopes, kind.features) for name, kind in self.kinds.items()}
-        return Graph.of(self.num_values, factors, tree=tree)
+        return Graph.of(
+            self.num_values[: int(self.num_sites)],
+            {name: kind.declared() for name, kind in self.kinds.items()},
+            tree=tree,
+        )
+
+
+def _kind(factors: Factors, size: int, child: NDArray[np.int32]) -> Kind:
+    places = incidence(factors.scopes, size)
+    count = np.array(len(factors.scopes), np.int32)
+    if count:
+        return Kind(factors.scopes, factors.features, count, places, child)
+    # Shapes need a factor; it does not count.
+    return Kind(
+        np.zeros((1, factors.scopes.shape[1]), np.int32),
+        jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape[1:]), leaf.dtype), factors.features),
+        count,
+        places,
+        np.full(1, NOTHING, np.int32),
+    )
 
 
 def _children(

@@ -30,7 +30,7 @@ class SiteGibbs(AbstractReversibleKernel):
         return self.sample_scored(key, state, x)[0]
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
-        given = checked_given(x)
+        given, state = checked_given(x), jnp.asarray(state)
         # All randomness of a step from one use of the key: each costs its share of compile time.
         words = jax.random.bits(key, (2,), jnp.uint32)
         site = (words[0] % given.graph.num_sites.astype(jnp.uint32)).astype(jnp.int32)[None]
@@ -72,7 +72,7 @@ class ColourGibbs(AbstractReversibleKernel):
         return self.sample_scored(key, state, x)[0]
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
-        graph = checked_given(x).graph
+        graph, state = checked_given(x).graph, jnp.asarray(state)
         colour_key, value_key = jax.random.split(key)
         colour = jax.random.randint(colour_key, (), 0, graph.num_colours)
         new, log_prob = _redrawn(value_key, state, jnp.asarray(graph.colours)[colour], x)
@@ -119,7 +119,8 @@ class ColourSweep(AbstractKernel):
             return _redrawn(step[1], state, step[0], x)
 
         keys = jax.random.split(key, colours.shape[0])
-        new, log_probs = jax.lax.scan(redraw, state, (colours, keys), reverse=self._backward)
+        steps = (colours, keys)
+        new, log_probs = jax.lax.scan(redraw, jnp.asarray(state), steps, reverse=self._backward)
         return new, log_probs.sum()
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:

@@ -40,24 +40,39 @@ class Model(eqx.Module):
     """
 
     potentials: Potentials
+    """A's; with `beyond`, of the factors on the forest."""
+    base: Potentials | None = None
+    """The restart's own; without, it has A's."""
+    beyond: Potentials | None = None
+    """A's, of the factors that are not on the forest."""
 
-    def __init__(self, potentials: Mapping[str, AbstractPotential]):
-        for name, potential in potentials.items():
-            if not isinstance(potential, AbstractPotential):
-                raise InputError(
-                    f"the potential of {name!r} is {potential!r}; it must be a Table, Linear, "
-                    "Network, Function or another AbstractPotential"
-                )
-        self.potentials = dict(potentials)
+    def __check_init__(self):
+        for potentials in (self.potentials, self.base or {}, self.beyond or {}):
+            for name, potential in potentials.items():
+                if not isinstance(potential, AbstractPotential):
+                    raise InputError(
+                        f"the potential of {name!r} is {potential!r}; it must be a Table, Linear, "
+                        "Network, Function or another AbstractPotential"
+                    )
+
+    def split(self, *, silent: bool = True) -> Model:
+        """The same model with parameters for u and for A of their own, to learn both.
+
+        By the paper's initialisation A leaves u invariant: factors beyond the forest get potentials
+        of their own, which start at zero, so that the chain has the likelihood of u. If not
+        `silent`, A starts with the scores that this model has, on the forest and beyond.
+        """
+        beyond = {name: each.silenced() for name, each in self.potentials.items()}
+        return Model(self.potentials, dict(self.potentials), beyond if silent else None)
 
     def given(self, graph: Graph) -> Given:
         """All scores on one graph."""
-        check(self.potentials, graph)
-        scores = {
-            name: _scores(potential, graph.kinds[name], graph, name)
-            for name, potential in self.potentials.items()
-        }
-        base = _on_forest(graph, scores)
+        for potentials in (self.potentials, self.base, self.beyond):
+            if potentials is not None:
+                check(potentials, graph)
+        scores = _all_scores(graph, self.potentials, self.beyond)
+        own = scores if self.base is None else _all_scores(graph, self.base, None)
+        base = _on_forest(graph, own)
         law = base.law(graph)
         law = eqx.error_if(
             law,
@@ -99,6 +114,13 @@ def check(potentials: Potentials, graph: Graph) -> None:
 def _check_shape(name: str, potential: AbstractPotential, kind: Kind, num_values: Any) -> None:
     places = kind.scopes.shape[1]
     if isinstance(potential, Count):
+        scopes = kind.scopes[kind.scopes >= 0] if not isinstance(kind.scopes, Tracer) else []
+        most = np.asarray(num_values)[scopes].max(initial=1) if len(scopes) else 1
+        if len(potential.counted) < most:
+            raise InputError(
+                f"the potential of {name!r} says of {len(potential.counted)} values whether they "
+                f"count, and a site in its scopes has {most}"
+            )
         if len(potential.weights) <= places:
             raise InputError(
                 f"the potential of {name!r} has weights for 0 to {len(potential.weights) - 1} "
@@ -130,6 +152,22 @@ def _check_shape(name: str, potential: AbstractPotential, kind: Kind, num_values
             f"{needed[factor, place]} values, and its table of shape {potential.shape} has "
             f"{potential.shape[place]} there"
         )
+
+
+def _all_scores(
+    graph: Graph, potentials: Potentials, beyond: Potentials | None
+) -> dict[str, AbstractScores]:
+    """Scores by kind; `beyond` has the potentials of factors that are not on the forest."""
+    found = {}
+    for name, kind in graph.kinds.items():
+        here = _scores(potentials[name], kind, graph, name)
+        there = here if beyond is None else _scores(beyond[name], kind, graph, name)
+        if beyond is not None and isinstance(here, TableScores) and isinstance(there, TableScores):
+            row = jnp.where(kind.on_tree, here.row, there.row + here.tables.shape[0])
+            there = TableScores(jnp.concatenate([here.tables, there.tables]), row, here.shape)
+        # What is no table is on no forest.
+        found[name] = there
+    return found
 
 
 def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -> AbstractScores:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -80,8 +79,8 @@ def padded(graph: Graph, sizes: Sizes) -> Graph:
             factor, place = np.divmod(at, kind.scopes.shape[1])
             at = np.where(at >= 0, factor * places + place, -1).astype(np.int32)
         kinds[name] = Kind(
-            scopes[row] if len(scopes) else np.zeros((factors, places), np.int32),
-            jax.tree.map(partial(_repeated, row), kind.features),
+            scopes[row],
+            jax.tree.map(lambda leaf, row=row: leaf[row], kind.features),
             kind.count,
             _filled(at, (sizes.sites, degree), -1),
             _filled(kind.child, (factors,), NOTHING),
@@ -100,7 +99,3 @@ def padded(graph: Graph, sizes: Sizes) -> Graph:
 def _filled(array: Any, shape: tuple[int, ...], filler: int) -> Any:
     more = [(0, size - have) for size, have in zip(shape, array.shape, strict=True)]
     return np.pad(array, more, constant_values=filler)
-
-
-def _repeated(row: Any, features: Any) -> Any:
-    return features[row] if len(features) else np.zeros((len(row), *features.shape[1:]))

@@ -209,7 +209,9 @@ class Count(AbstractFunction):
         self, values: Int[Array, " places"], place: Any, num_values: int, features: Any
     ) -> Float[Array, " values"]:
         counts = self._counts(values)
-        return self.weights[counts.sum() - counts[place] + self.counted.astype(jnp.int32)]
+        # The graph's sites may all have fewer values than are told apart here, or some more.
+        each = self.counted[jnp.minimum(jnp.arange(num_values), len(self.counted) - 1)]
+        return self.weights[counts.sum() - counts[place] + each.astype(jnp.int32)]
 
     def silenced(self) -> Count:
         return Count(jnp.zeros_like(self.weights), self.counted)

@@ -38,6 +38,12 @@ class TreeRestart(AbstractRestart):
         given = checked_given(x)
         return _given_rest(given, state, block).log_prob(state, given.graph)
 
+    def log_prob_known(self, state: State, known: Any, x: Input = None) -> Scalar:
+        """log of the probability that the known sites have the values that they have in `state`."""
+        given = checked_given(x)
+        rest = _given_rest(given, state, ~jnp.asarray(known))
+        return rest.log_partition - given.law.log_partition
+
 
 def _given_rest(given: Given, state: Int[Array, " sites"], block: Bool[Array, " sites"]) -> TreeLaw:
     """The law given the values of all sites outside of the block."""

@@ -24,7 +24,7 @@ def incidence(scopes: Ints, num_sites: int) -> Ints:
     places = places[np.argsort(flat[places], kind="stable")]
     degree = np.bincount(flat[places], minlength=num_sites)
     first = np.cumsum(degree) - degree
-    table = np.full((num_sites, degree.max(initial=0)), -1, np.int32)
+    table = np.full((num_sites, degree.max(initial=1)), -1, np.int32)
     table[flat[places], np.arange(len(places)) - first[flat[places]]] = places
     return table
 

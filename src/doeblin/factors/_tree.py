@@ -88,6 +88,7 @@ class TreeLaw(eqx.Module):
 
     def log_prob(self, state: State, graph: Graph) -> Scalar:
         """Of a state in range; sites beyond the graph's have 0."""
+        state = jnp.asarray(state)
         above = jnp.concatenate([state, jnp.zeros(2, state.dtype)])[graph.parent]
         sites = jnp.arange(state.shape[0])
         found = self.conditionals[sites, above, state]
