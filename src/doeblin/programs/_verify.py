@@ -13,7 +13,7 @@ from ._tunables import LemmaTunables, Tunables
 from .learner import METHODS, Listener
 from .lemmas import SOURCES
 from .solve import Budget
-from .strategies import Request, decide
+from .strategies import Request, decide, vacuous
 from .verdict import Outcome, Verdict
 
 
@@ -74,6 +74,9 @@ def verify(
         notify = on_event or (lambda news: None)
         request = Request(method, seed, tuple(hints), notify, tunables or Tunables())
         verdict = decide(program, budget, request)
+        if empty := vacuous(program, verdict, budget):
+            remark = f"{verdict.remark}; {empty}" if verdict.remark else empty
+            verdict = dataclasses.replace(verdict, remark=remark)
     if remarks is not None and verdict.outcome is Outcome.SAFE:
         assumed = (*verdict.assumptions, *remarks.assumed())
         verdict = dataclasses.replace(verdict, assumptions=assumed)

@@ -8,6 +8,7 @@ from ._integers import assumptions, decide
 from ._judge import Judge, Request
 from ._portfolio import Portfolio
 from ._strategy import Strategy
+from ._vacuity import vacuous
 
 __all__ = [
     "Judge",
@@ -16,4 +17,5 @@ __all__ = [
     "Strategy",
     "assumptions",
     "decide",
+    "vacuous",
 ]

@@ -12,12 +12,14 @@ from ..._errors import Place
 class Remarks:
     """`properties` are the places of what the program declares about itself, `undefined` those
     where C asks for something; `without_body` the functions of which nothing is known,
-    `by_contract` those of which a contract is all that is known."""
+    `by_contract` those of which a contract is all that is known; `required` the functions whose
+    precondition is assumed, because the program starts there."""
 
     properties: dict[Place, str] = field(default_factory=dict)
     undefined: dict[Place, str] = field(default_factory=dict)
     without_body: dict[str, Place] = field(default_factory=dict)
     by_contract: dict[str, Place] = field(default_factory=dict)
+    required: dict[str, Place] = field(default_factory=dict)
     missing: dict[str, Place] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -52,8 +54,9 @@ class Remarks:
         return found + self.notes
 
     def assumed(self) -> tuple[str, ...]:
-        """What a proof takes for granted about functions without a body."""
-        return tuple(f"the contract of '{name}'" for name in self.by_contract)
+        """What a proof takes for granted about callers, and about functions without a body."""
+        found = [f"the precondition of '{name}'" for name in self.required]
+        return (*found, *(f"the contract of '{name}'" for name in self.by_contract))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

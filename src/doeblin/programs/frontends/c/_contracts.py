@@ -108,6 +108,7 @@ class Contracts(Calls):
         self._check_parameters(name)
         required = self._required(name, self._here())
         if required is not None and node is None:
+            self.graph.remarks.required[name] = self.place(self.functions[name])
             self.assume(required)
         elif required is not None:
             self._claim(required, f"ACSL precondition of '{name}'", self.place(node))
