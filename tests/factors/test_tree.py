@@ -67,14 +67,15 @@ def test_law_on_the_forest_is_that_of_its_factors(case: Case):
 @for_all(cases(impossible=False), st.integers(0, 2**32 - 1))
 def test_forest_is_the_heaviest_and_its_rounds_lead_down(case: Case, seed: int):
     rng = np.random.default_rng(seed)
-    pairs = {name: kind for name, kind in case.plain.kinds.items() if kind.scopes.shape[1] == 2}
+    kinds = {name: kind.declared().scopes for name, kind in case.plain.kinds.items()}
+    pairs = {name: scopes for name, scopes in kinds.items() if scopes.shape[1] == 2}
     # Whole numbers, so that sums are exact and ties common.
-    weights = {name: rng.integers(1, 4, len(kind.scopes)) for name, kind in pairs.items()}
+    weights = {name: rng.integers(1, 4, len(scopes)) for name, scopes in pairs.items()}
     graph = case.plain.retreed(weights)
     size = len(graph.num_values)
     matrix = np.zeros((size, size))
-    for name, kind in pairs.items():
-        for (one, other), weight in zip(kind.scopes, weights[name], strict=True):
+    for name, scopes in pairs.items():
+        for (one, other), weight in zip(scopes, weights[name], strict=True):
             matrix[min(one, other), max(one, other)] += weight
     # Scipy minimises, and takes zeros for no edge.
     heaviest = -minimum_spanning_tree(coo_array(-matrix)).sum()
@@ -119,10 +120,10 @@ def test_no_factor_holds_a_colour_twice(case: Case):
     graph = case.plain
     rows = [row[row >= 0] for row in graph.colours]
     assert sorted(np.concatenate(rows).tolist()) == list(range(len(graph.num_values)))
+    touched = [kind.declared().scopes for kind in graph.kinds.values()]
     for row in rows:
-        for kind in graph.kinds.values():
-            assert (np.isin(kind.scopes, row).sum(axis=1) <= 1).all()
-    touched = [kind.scopes for kind in graph.kinds.values()]
+        for scopes in touched:
+            assert (np.isin(scopes, row).sum(axis=1) <= 1).all()
     if all((scopes >= 0).sum(axis=1).max(initial=0) < 2 for scopes in touched):
         assert len(rows) == 1
 
