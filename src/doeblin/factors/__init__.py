@@ -4,7 +4,7 @@ from .._errors import needs
 
 with needs("learning"):
     from ._given import Given
-    from ._graph import Factors, Graph, Variables
+    from ._graph import Factors, Graph, Variables, along
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
     from ._learning import Completion, FactorLikelihood, labelled, marginals
     from ._model import Model
@@ -21,6 +21,7 @@ with needs("learning"):
         Table,
         Tables,
     )
+    from ._readers import from_arrays, read_uai
     from ._restart import TreeRestart
 
 __all__ = [
@@ -46,6 +47,9 @@ __all__ = [
     "TreeRestart",
     "Variables",
     "alike",
+    "along",
+    "from_arrays",
     "labelled",
     "marginals",
+    "read_uai",
 ]

@@ -63,6 +63,16 @@ class Variables:
         return {name: states[..., sites] for name, sites in self._sites.items()}
 
 
+def along(sites: Any, axis: int) -> NDArray[np.int32]:
+    """Pairs of neighbours along one axis of an array of sites: the scopes of a chain or a grid.
+
+    >>> along(np.arange(6).reshape(2, 3), axis=1).tolist()
+    [[0, 1], [1, 2], [3, 4], [4, 5]]
+    """
+    lined = np.moveaxis(np.asarray(sites, np.int32), axis, -1)
+    return np.stack([lined[..., :-1].ravel(), lined[..., 1:].ravel()], axis=1)
+
+
 class Factors(NamedTuple):
     """The factors of one kind: the sites in the scope of each, and features of each, if any."""
 

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from .._errors import InputError
+from .._plain import plain_errors
 from ..chains import Chain, doeblin
 from ..kernels import AbstractKernel
 from ._given import Given
@@ -67,6 +68,10 @@ class Model(eqx.Module):
 
     def given(self, graph: Graph) -> Given:
         """All scores on one graph."""
+        with plain_errors():
+            return self._given(graph)
+
+    def _given(self, graph: Graph) -> Given:
         for potentials in (self.potentials, self.base, self.beyond):
             if potentials is not None:
                 check(potentials, graph)
@@ -81,6 +86,20 @@ class Model(eqx.Module):
             "with -inf in all entries of a row, and for factors that contradict each other",
         )
         return Given(graph, scores, base, law)
+
+    def strongest(self, graph: Graph) -> Graph:
+        """The graph with the forest of the strongest factors of two sites that this model has.
+
+        A factor's strength is its table's largest entry, in size, once rows and columns have mean
+        zero: what no scores of single sites could say. What forbids something comes first.
+        """
+        scores = _all_scores(graph, self.potentials, None)
+        weights = {}
+        for name, kind in graph.kinds.items():
+            own = scores[name]
+            if kind.scopes.shape[1] == 2 and isinstance(own, TableScores):
+                weights[name] = _strengths(np.asarray(own.each()), kind, graph)
+        return graph.retreed(weights)
 
     def chain(self, epsilon: Any, kernel: AbstractKernel | None = None) -> Chain:
         """The chain (1-ε)A + ε·u over states of any graph; its input is `given(graph)`.
@@ -213,6 +232,18 @@ def _checked_tables(potential: AbstractTable, kind: Kind, name: str) -> Array:
             f"has {len(kind.scopes)}"
         )
     return tables
+
+
+def _strengths(tables: np.ndarray, kind: Kind, graph: Graph) -> np.ndarray:
+    found = []
+    for (one, other), table in zip(kind.declared().scopes, tables, strict=False):
+        own = table[: graph.num_values[one], : graph.num_values[other]]
+        if np.isneginf(own).any():
+            found.append(np.inf)
+        else:
+            rows, columns = own.mean(axis=1, keepdims=True), own.mean(axis=0, keepdims=True)
+            found.append(np.abs(own - rows - columns + own.mean()).max())
+    return np.array(found)
 
 
 def _on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
