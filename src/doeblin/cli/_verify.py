@@ -17,7 +17,7 @@ import click
 from .._errors import InputError
 from . import _console
 from ._status import Status, Terminated
-from ._verify_files import OUTPUTS, check_targets, write_outputs
+from ._verify_files import OUTPUTS, check_targets, reproduced, write_outputs
 
 _METHODS = ("default", "two-stage", "one-stage", "zero-stage", "spacer", "portfolio")
 _STATUS = {
@@ -147,9 +147,10 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     if isinstance(box[0], BaseException):
         raise box[0]
     program, verdict = box[0]
+    verdict, tested = reproduced(program, verdict, options["test"])
     _report(program, verdict, options)
     as_json = options["as_json"] or options["jsonl"]
-    for line in write_outputs(program, verdict, options):
+    for line in (*write_outputs(program, verdict, options), *tested):
         _console.echo(f"  {line}", err=as_json)
     return _STATUS[verdict.outcome.value]
 

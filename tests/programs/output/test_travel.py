@@ -9,6 +9,7 @@ import pytest
 import yaml
 import z3
 
+from doeblin._errors import InputError
 from doeblin.cli import main
 from doeblin.programs import parse_program, read_program, verify
 from doeblin.programs.output import (
@@ -49,7 +50,7 @@ def test_a_file_name_cannot_speak_in_a_certificate():
     assert yaml.safe_load(witness(program, verdict))[0]["metadata"]["task"]["input_files"] == [name]
     bad = parse_program(SAFE.replace("x == 10", "x == 11"), file=name)
     head, _, rest = driver(bad, verify(bad)).partition("*/")
-    assert "(assert injected)" in head and head.count("\n") == 2 and rest.startswith("\n#include")
+    assert "(assert injected)" in head and head.count("\n") == 2 and rest.startswith("\n/* Inputs")
 
 
 @pytest.mark.parametrize("name", ["|a b|", "|a;b|", "|(x)|", "p.1", "|invariant|", "|é|"])
@@ -254,7 +255,7 @@ def test_places_in_headers_are_not_taken_for_places_in_the_file(tmp_path):
     lines = trace(program, verdict)
     assert any("lib.h:5:" in line and "s = 2" in line for line in lines)
     assert not any("unknown" in line and "s = 2" in line for line in lines)
-    assert run_driver(driver(program, verdict), verdict)[0]
+    assert run_driver(driver(program, verdict), verdict).fails
     (tmp_path / "u.c").write_text(USER.replace("!= 27", "<= 120"))
     program = read_program(tmp_path / "u.c")
     verdict = verify(program, timeout=30)
@@ -282,6 +283,11 @@ def test_a_form_feed_ends_no_line():
         ("int x = unknown(); int y = 10; if (x > 3) y = 10 % (x - 4); return y;", False),
         ("int x = unknown(); int i = 0; while (i < 3) { i++; x = x + 1000; } return x;", True),
         ("int x; if (x == 77) assert(0); return 0;", False),
+        ("int x = -1; int y = x << 1; return y;", False),
+        ("int x = unknown(); x >>= 40; return x;", False),
+        ("int x = -1; x << 1;", False),
+        ("char c = 1; c >>= 33; return 0;", False),
+        ("if (unknown() == 4) __builtin_unreachable(); return 0;", False),
     ],
 )
 def test_a_test_fails_when_it_is_run(tmp_path, body, overflow):
@@ -290,7 +296,7 @@ def test_a_test_fails_when_it_is_run(tmp_path, body, overflow):
     verdict = verify(program, timeout=20)
     assert verdict.outcome.value == "UNSAFE"
     source = driver(program, verdict)
-    assert run_driver(source, verdict) == (True, "compiled with cc and run: it fails")
+    assert run_driver(source, verdict)[:2] == (True, "compiled with cc and run: it fails")
     # As its own first lines say, by hand.
     command = next(line for line in source.splitlines() if "Compile and run" in line)
     (tmp_path / "test.c").write_text(source)
@@ -299,22 +305,78 @@ def test_a_test_fails_when_it_is_run(tmp_path, body, overflow):
     assert ended.returncode != 0 and (tmp_path / "a.out").exists()
 
 
+# Names that are also the library's, functions with parameters, macros: tests need none of theirs.
+AWKWARD = {
+    "parameter": "int nondet_int(int);\nint main() { int y = nondet_int(4); assert(y == 0); }",
+    "putchar": "#include <stdio.h>\nint main() { int c = putchar('a'); assert(c == 'a'); }",
+    "printf": '#include <stdio.h>\nint main() { int n = 3; printf("%d", n); assert(n == 4); }',
+    "sqrt": "#include <math.h>\nint main() { int n = (int)sqrt(16); assert(n == 4); }",
+    "two types": "#include <math.h>\nint main() { long n = (long)sqrt(2), m = (int)sqrt(3);"
+    " assert(n - m < 1L << 33); }",
+    "random": "#include <stdlib.h>\nint main() { int n = rand(); srand(1); assert(n != 17); }",
+    "macro": "extern int nondet_int(void);\n#define ANY nondet_int()\n"
+    "int main() { int a = nondet_int(), b = ANY; assert(a != 4 || b != 5); }",
+    "effects": "int nondet_int(int);\n"
+    "int main() { int i = 0, y = nondet_int(i++); assert(i != 1 || y != 7); }",
+    "own exit": "void exit(int c) { return; }\nvoid assert(int);\n"
+    "int main() { exit(1); assert(0); }",
+    "own _exit": "void _exit(int c) { }\nint main() { _exit(1); assert(0); }",
+    "own write": "int write = 3;\nint main() { assert(write == 4); }",
+    "own fputs": "int fputs(int x) { return x; }\nint main() { assert(fputs(3) == 4); }",
+    "own abs": "int abs(int x) { return -5; }\nint main() { assert(abs(3) == 3); }",
+    "undeclared": "int main() { if (nondet_int() == 3) { assert(0); } else abort(); }",
+}
+
+
+@compiled
+@pytest.mark.parametrize("name", AWKWARD)
+def test_a_test_needs_no_name_of_the_program(name):
+    program = parse_program(AWKWARD[name], file="p.c")
+    verdict = verify(program, timeout=20)
+    assert verdict.outcome.value == "UNSAFE", verdict.reason
+    tried = run_driver(driver(program, verdict), verdict)
+    assert tried.fails, (tried, driver(program, verdict))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("int f(int x) { if (x) return 3; } int main() { int y = f(0); assert(y); }", "make up"),
+        ("_Noreturn void f(int x) { if (x) for (;;); } int main() { f(0); }", "does not return"),
+        ("int main(int x) { /*@ assert x > 0; */ }", "annotation"),
+    ],
+)
+def test_what_compilers_let_pass_has_no_test(text, why):
+    program = parse_program(text, file="p.c")
+    verdict = verify(program, timeout=20)
+    assert verdict.outcome.value == "UNSAFE", verdict.reason
+    with pytest.raises(InputError, match=why):
+        driver(program, verdict)
+
+
 @compiled
 def test_a_test_that_does_not_fail_is_not_written(tmp_path, monkeypatch, capsys):
     from doeblin.programs import output
 
     source, target = tmp_path / "p.c", tmp_path / "t.c"
     source.write_text(SAFE.replace("x == 10", "x == 11"))
-    for body, why in (("int main() { return 0; }", "does not fail"), ("int main(", "not compile")):
+    for body, why, status in (
+        ("int main() { return 0; }", "does not fail", 2),  # evidence against the verdict
+        ("int main(", "not compile", 1),
+    ):
         monkeypatch.setattr(output, "driver", lambda *_, body=body: body)
-        with pytest.raises(SystemExit) as end:
-            main(["verify", str(source), "--test", str(target)])
-        assert end.value.code == 1 and why in capsys.readouterr().out and not target.exists()
+        for options in ((), ("--json",)):
+            with pytest.raises(SystemExit) as end:
+                main(["verify", str(source), "--test", str(target), *options])
+            said = capsys.readouterr()
+            assert end.value.code == status and not target.exists()
+            assert why in said.out + said.err and ("UNKNOWN" in said.out) == (status == 2)
     monkeypatch.undo()
     monkeypatch.setattr("shutil.which", lambda *_: None)
     with pytest.raises(SystemExit) as end:
         main(["verify", str(source), "--test", str(target)])
-    assert end.value.code == 1 and "unchecked" in capsys.readouterr().out and target.exists()
+    assert end.value.code == 1 and "unchecked" in capsys.readouterr().out
+    assert "Nobody has run it yet" in target.read_text()
 
 
 def test_deep_and_long_files_end_in_a_message(tmp_path, capsys):

@@ -3,14 +3,16 @@
 from ._acsl import acsl
 from ._certificate import certificate, check_certificate
 from ._driver import driver
-from ._run import run_driver
+from ._run import Tried, confirmed, run_driver
 from ._trace import trace
 from ._witness import witness
 
 __all__ = [
+    "Tried",
     "acsl",
     "certificate",
     "check_certificate",
+    "confirmed",
     "driver",
     "run_driver",
     "trace",

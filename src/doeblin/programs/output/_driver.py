@@ -7,25 +7,20 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..._errors import InputError
+from ..._errors import InputError, Place
 from ..._files import MEBIBYTE, read_text
 from .._program import Program
 from ..frontends.c import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..system import Graph, Havoc
 from ..verdict import Outcome, Verdict
-from ._names import Edits, commented, graph_of
-from ._run import flags
+from ._names import Edits, commented, defined, graph_of
+from ._run import EXITS, EXPECTED, STOPPED, flags
 
 _HEADERS = 200
 _HEAD = """\
 /* Reproduces a failure of {file}, found by doeblin: {reason}.
    Compile and run it: cc {flags} test.c && ./a.out
    {ends} */
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#undef assert
-#undef static_assert
 /* Inputs in order, in groups: how many there are, and how often they come. */
 static const long long doeblin_inputs[] = {{{values}}};
 static const long long doeblin_groups[][2] = {{{groups}}};
@@ -41,26 +36,52 @@ static long long doeblin_input(void) {{
   }}
   return 0;
 }}
-static int doeblin_fail(void) {{
-  fputs("the property is violated\\n", stderr);
-  exit(1);
-}}
+{failing}
 static int doeblin_check(int holds) {{ return holds ? 1 : doeblin_fail(); }}
-static int doeblin_assume(int holds) {{
-  if (!holds) exit(0);
-  return 1;
-}}
 """
+# The program may have functions of any name: we call the system's by names of our own.
+_EXITING = """\
+#define DOEBLIN_QUOTED(prefix) #prefix
+#define DOEBLIN_SYMBOL(prefix, name) __asm__(DOEBLIN_QUOTED(prefix) name)
+extern long doeblin_write(int, const void *, unsigned long)
+  DOEBLIN_SYMBOL(__USER_LABEL_PREFIX__, "write");
+extern void doeblin_exit(int) DOEBLIN_SYMBOL(__USER_LABEL_PREFIX__, "_exit");
+static int doeblin_fail(void) {
+  static const char said[] = "the property is violated\\n";
+  doeblin_write(2, said, sizeof said - 1);
+  doeblin_exit(1);
+  return 0;
+}
+static int doeblin_assume(int holds) {
+  if (!holds) doeblin_exit(0);
+  return 1;
+}"""
+_TRAPPING = """\
+static int doeblin_fail(void) { __builtin_trap(); }
+static int doeblin_assume(int holds) {
+  while (!holds) continue;
+  return 1;
+}"""
+_UNTESTABLE = {
+    "ACSL": "what fails is an annotation, which compilers do not read",
+    "returned none": "compilers make up a value that was not returned, and nothing need fail",
+    "not to return": "compilers take for granted that such a function does not return",
+}
 
 
 def driver(program: Program, verdict: Verdict) -> str:
-    """A compilable C file that fails as the program does."""
+    """A C file that fails as the program does, once it is compiled.
+
+    Its third line says what to expect, and that nobody has tried: see `confirmed`.
+    """
     graph = graph_of(program, verdict, Outcome.UNSAFE, "a test driver")
     run = verdict.failure.run if verdict.failure else None
     inputs = run.inputs if run else []
-    if run is not None and run.failure is not None and run.failure.what.startswith("ACSL"):
-        raise InputError("what fails is an annotation, which compilers do not read")
-    text = body = _source(program, graph)
+    for word, reason in _UNTESTABLE.items():
+        if run is not None and run.failure is not None and word in run.failure.what:
+            raise InputError(reason)
+    renamed: set[Place] = set()
+    text = body = _source(program, graph, renamed)
     parameters = list(_sites(graph, "parameter"))
     if parameters:
         setters = "".join(
@@ -78,32 +99,41 @@ def driver(program: Program, verdict: Verdict) -> str:
         raise InputError("the failure depends on what an external function does to globals")
     values = ", ".join([*(f"{v}LL" for part, _ in groups for v in part), "0"])
     sizes = ", ".join([*(f"{{{len(part)}, {times}}}" for part, times in groups), "{0, 0}"])
-    trapped = any("trap" in flag for flag in flags(verdict))
+    taken = _taken(text)
+    trapped = taken or any("trap" in flag for flag in flags(verdict))
     head = _HEAD.format(
         file=commented(program.file),
         reason=commented(verdict.reason),
         values=values,
         groups=sizes,
         flags=" ".join(flags(verdict)),
-        ends="It is stopped by a signal." if trapped else "It exits with status 1.",
+        ends=EXPECTED + (STOPPED if trapped else EXITS),
+        failing=_TRAPPING if taken else _EXITING,
     )
-    head += "".join(_definitions(text, graph, inputs))
+    head += "".join(_definitions(text, graph, inputs, renamed))
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
     for name in sorted(FAILURES):
         body = re.sub(rf"(\b{name}\s*\([^)]*\)\s*\{{)", r"\1 doeblin_fail();", body)
-        if not _defined(name, text):
+        if not defined(name, text):
             # Its calls are a macro's, which a declaration would break.
             body = re.sub(rf"(\bextern\s+)?\bvoid\s+{name}\s*\([^;{{]*;", "", body)
     return head + body
 
 
+def _taken(text: str) -> bool:
+    """Does the program itself use the names by which we would end it?"""
+    return re.search(r"\b(_exit|write)\b", text) is not None
+
+
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]*)"|<assert\.h>).*$', re.MULTILINE)
 
 
-def _source(program: Program, graph: Graph) -> str:
-    """The program with its own headers written out and its unset variables set.
+def _source(program: Program, graph: Graph, renamed: set[Place]) -> str:
+    """The program with its own headers written out, its unset variables set, and its inputs read.
 
-    Left out are headers that may be missing, and what would define `assert` anew.
+    Left out are headers that may be missing, and what would define `assert` anew. A call of an
+    input is replaced by one of ours, which takes any arguments: what is declared of the function
+    does not matter then. The places of these calls are `renamed`.
     """
     root = program.folder.resolve() if program.folder is not None else None
     done: list[Path] = []
@@ -114,6 +144,11 @@ def _source(program: Program, graph: Graph) -> str:
             if havoc.place is not None and havoc.place.file == file:
                 shown = graph.variables[havoc.name].shown
                 edits.insert(havoc.place, " = doeblin_input()", shift=len(shown))
+        for havoc in _sites(graph, "call"):
+            place, name = havoc.place, havoc.call or ""
+            if place is not None and place.file == file and edits.word(place) == name:
+                edits.replace(place, len(name), _reader(graph.variables[havoc.name].kind))
+                renamed.add(place)
 
         def header(found: re.Match[str]) -> str:
             for folder in dict.fromkeys((near, root)):
@@ -149,13 +184,15 @@ def _sites(graph: Graph, origin: str) -> Iterable[Havoc]:
                 yield statement
 
 
-def _definitions(text: str, graph: Graph, inputs: list[tuple[Havoc, int]]) -> Iterable[str]:
+def _definitions(
+    text: str, graph: Graph, inputs: list[tuple[Havoc, int]], renamed: set[Place]
+) -> Iterable[str]:
     """Definitions of the functions that the source uses and does not define."""
     for name, replacement in (
         *((name, "doeblin_check(!!({}))") for name in sorted(ASSERTIONS)),
         *((name, "doeblin_assume(!!({}))") for name in sorted(ASSUMPTIONS)),
     ):
-        if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
+        if re.search(rf"\b{name}\s*\(", text) and not defined(name, text):
             call = replacement.format("c")
             if declared := re.search(rf"\b(void|int|_Bool|bool)\s+{name}\s*\(", text):
                 # A macro would break the declaration.
@@ -165,21 +202,23 @@ def _definitions(text: str, graph: Graph, inputs: list[tuple[Havoc, int]]) -> It
             else:
                 yield f"#define {name}(c, ...) {call}\n"
     for name in sorted(FAILURES):
-        if re.search(rf"\b{name}\s*\(", text) and not _defined(name, text):
+        if re.search(rf"\b{name}\s*\(", text) and not defined(name, text):
             yield f"#define {name}(...) doeblin_fail()\n"
-    for call in dict.fromkeys(h.call for h in _sites(graph, "call") if h.call):
-        if not _defined(call, text):
-            kind = next(
-                graph.variables[h.name].kind for h in _sites(graph, "call") if h.call == call
-            )
-            yield f"{kind} {call}() {{ return doeblin_input(); }}\n"
+    readers: dict[str, str] = {}
+    for havoc in _sites(graph, "call"):
+        kind = graph.variables[havoc.name].kind
+        if havoc.place in renamed:
+            readers[_reader(kind)] = f"static {kind}"
+        elif havoc.call and not defined(havoc.call, text):  # called by a macro
+            readers.setdefault(havoc.call, kind)
+    for name, kind in readers.items():
+        yield f"{kind} {name}() {{ return doeblin_input(); }}\n"
     for havoc, value in inputs:
         if havoc.origin == "global":
             variable = graph.variables[havoc.name]
             yield f"{variable.kind} {variable.shown} = {value};\n"
 
 
-def _defined(name: str, text: str) -> bool:
-    return bool(re.search(rf"\b{name}\s*\([^)]*\)\s*\{{", text)) or bool(
-        re.search(rf"^\s*#\s*define\s+{name}\b", text, re.MULTILINE)
-    )
+def _reader(kind: str) -> str:
+    """Our function that reads an input of this type."""
+    return f"doeblin_{kind.replace(' ', '_')}"

@@ -71,12 +71,12 @@ def commented(text: str) -> str:
 
 
 class Edits:
-    """Insertions into a text at lines and columns, applied together."""
+    """Changes of a text at lines and columns, applied together."""
 
     def __init__(self, text: str):
         self.text = text
         self._lines = lines_of(text)
-        self._inserts: list[tuple[int, int, str]] = []
+        self._inserts: list[tuple[int, int, str, int]] = []
 
     def line(self, number: int) -> str:
         return self._lines[number - 1].rstrip("\r\n") if number <= len(self._lines) else ""
@@ -100,7 +100,11 @@ class Edits:
 
     def insert(self, place: Place, text: str, *, shift: int = 0) -> None:
         """Before the character at `place`, or `shift` characters after it."""
-        self._inserts.append((place.line or 1, (place.column or 1) - 1 + shift, text))
+        self._inserts.append((place.line or 1, (place.column or 1) - 1 + shift, text, 0))
+
+    def replace(self, place: Place, length: int, text: str) -> None:
+        """So many characters from `place` on."""
+        self._inserts.append((place.line or 1, (place.column or 1) - 1, text, length))
 
     def before(self, place: Place, text: str) -> None:
         """On a line of its own when `place` is the first thing on its line."""
@@ -109,10 +113,10 @@ class Edits:
 
     def result(self) -> str:
         lines = list(self._lines)
-        for number, column, text in sorted(self._inserts, reverse=True):
+        for number, column, text, length in sorted(self._inserts, reverse=True):
             if number <= len(lines):
                 line = lines[number - 1]
-                lines[number - 1] = line[:column] + text + line[column:]
+                lines[number - 1] = line[:column] + text + line[column + length :]
         return "".join(lines)
 
 

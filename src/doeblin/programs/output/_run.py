@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from ..verdict import Verdict
 
@@ -13,22 +15,42 @@ _SECONDS = 30
 # By the shell: a function called between fork and exec would not go together with JAX's threads.
 _LIMITS = f'ulimit -t {_SECONDS}; ulimit -v 2097152; ulimit -f 0; ulimit -c 0; exec "$0"'
 # What plain compilers let pass is made to stop the program, without a library.
-_TRAPS = {
-    "division": ("-fsanitize=integer-divide-by-zero", "-fsanitize-undefined-trap-on-error"),
-    "overflow": ("-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error"),
+_TRAP = "-fsanitize-undefined-trap-on-error"
+_SANITIZERS = {
+    "division by zero": "-fsanitize=integer-divide-by-zero",
+    "signed overflow": "-fsanitize=signed-integer-overflow",
+    "shift": "-fsanitize=shift",
+    "unreachable reached": "-fsanitize=unreachable",
 }
+_SIGNALS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGFPE}
+EXPECTED = "Nobody has run it yet. As the run was found, "
+STOPPED, EXITS = "it is stopped by a signal.", "it exits with status 1."
+
+
+class Tried(NamedTuple):
+    """What came of a test: `fails` is None where it could not be run to its end."""
+
+    fails: bool | None
+    remark: str
+    compiled: bool = True
 
 
 def flags(verdict: Verdict) -> list[str]:
-    """How to compile a driver for this failure."""
-    found = ["-std=gnu11", "-w", "-fsigned-char"]
-    for word, more in _TRAPS.items():
-        if word in _what(verdict):
-            found += more
+    """How to compile a driver for this failure: functions of the program's mean what they say."""
+    found = ["-std=gnu11", "-w", "-Wno-implicit-function-declaration"]
+    found += ["-fsigned-char", "-fno-builtin"]
+    for word, flag in _SANITIZERS.items():
+        if word in _undefined(verdict):
+            found += [flag, _TRAP]
     return found
 
 
-def run_driver(text: str, verdict: Verdict) -> tuple[bool, str]:
+def confirmed(text: str) -> str:
+    """A driver that was seen to fail says so."""
+    return text.replace(EXPECTED, "Compiled and run by doeblin: ", 1)
+
+
+def run_driver(text: str, verdict: Verdict) -> Tried:
     """Does the driver fail as it should? Where there is no compiler, nobody knows.
 
     The program is run with little time and memory, without files to write and without the
@@ -36,7 +58,7 @@ def run_driver(text: str, verdict: Verdict) -> tuple[bool, str]:
     """
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        return True, "unchecked: there is no C compiler here"
+        return Tried(None, "unchecked: there is no C compiler here")
     with tempfile.TemporaryDirectory(prefix="doeblin-") as folder:
         source, binary = Path(folder, "test.c"), Path(folder, "test")
         source.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -48,7 +70,8 @@ def run_driver(text: str, verdict: Verdict) -> tuple[bool, str]:
             if made.returncode:
                 why = made.stderr.decode("utf-8", "replace").strip().splitlines()
                 error = next((line for line in why if "error" in line), "no reason given")
-                return False, f"it does not compile: {error.removeprefix(str(source))[:200]}"
+                said = error.removeprefix(str(source))[:200]
+                return Tried(None, f"it does not compile: {said}", compiled=False)
             ended = subprocess.run(
                 ["/bin/sh", "-c", _LIMITS, str(binary)],
                 stdin=subprocess.DEVNULL,
@@ -60,18 +83,22 @@ def run_driver(text: str, verdict: Verdict) -> tuple[bool, str]:
                 env={},
             )
         except subprocess.TimeoutExpired:
-            return True, f"unchecked: it was stopped after {_SECONDS} s"
+            return Tried(None, f"unchecked: it was stopped after {_SECONDS} s")
         except OSError as error:
-            return True, f"unchecked: {error.strerror or error}"
-    if _TRAPS.keys() & set(_what(verdict).split()):
-        held = ended.returncode < 0  # stopped by the trap
+            return Tried(None, f"unchecked: {error.strerror or error}")
+    if EXPECTED + STOPPED in text.partition("*/")[0]:
+        fails = ended.returncode in _SIGNALS
     else:
-        held = ended.returncode == 1 and b"the property is violated" in ended.stderr
-    if held:
-        return True, f"compiled with {Path(compiler).name} and run: it fails"
-    return False, "compiled and run, it does not fail: please report this"
+        fails = ended.returncode == 1 and b"the property is violated" in ended.stderr
+    if fails:
+        return Tried(True, f"compiled with {Path(compiler).name} and run: it fails")
+    if ended.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+        return Tried(None, f"unchecked: it was stopped after {_SECONDS} s")
+    return Tried(False, "compiled and run, it does not fail")
 
 
-def _what(verdict: Verdict) -> str:
+def _undefined(verdict: Verdict) -> str:
+    """The undefined behaviour that the failure is, if it is one."""
     run = verdict.failure.run if verdict.failure else None
-    return run.failure.what if run is not None and run.failure is not None else ""
+    what = run.failure.what if run is not None and run.failure is not None else ""
+    return what if what.startswith("undefined") else ""
