@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import os
 import uuid
 from typing import Any
 
-from ..._errors import Place
+from ..._errors import InputError, Place
 from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
+from ..frontends.c import SIGNED_OVERFLOW
 from ..system.terms import c_number, c_text
 from ..verdict import Outcome, Verdict
 from ._names import closing, following, graph_of, located
 
-SPECIFICATION = "CHECK( init(main()), LTL(G ! call(reach_error())) )"
+NO_CALL = "CHECK( init(main()), LTL(G ! call(reach_error())) )"  # any assertion counts as one
+NO_OVERFLOW = "CHECK( init(main()), LTL(G ! overflow) )"
+_ANNOTATION = "ACSL"  # how failures of annotations begin
+_ELSE = "the format has no property for {}"
 
 
 def witness(program: Program, verdict: Verdict) -> str:
@@ -26,6 +31,7 @@ def witness(program: Program, verdict: Verdict) -> str:
 
 def _correctness(program: Program, verdict: Verdict) -> str:
     graph = graph_of(program, verdict, Outcome.SAFE, "a correctness witness")
+    specification = _proved(program)
     content = []
     for item in located(graph, verdict):
         loop = item.loop
@@ -47,12 +53,31 @@ def _correctness(program: Program, verdict: Verdict) -> str:
                 }
             }
         )
-    return _document(program, "invariant_set", content)
+    return _document(program, "invariant_set", content, specification)
+
+
+def _proved(program: Program) -> str:
+    """With overflow as a failure, its absence; otherwise that of failing assertions, if any."""
+    if program.ints == "overflow":
+        return NO_OVERFLOW
+    properties = program.remarks.properties.values() if program.remarks is not None else ()
+    if all(what.startswith(_ANNOTATION) for what in properties):
+        raise InputError(_ELSE.format("annotations" if properties else "undefined behaviour"))
+    return NO_CALL
+
+
+def _violated(what: str) -> str:
+    if what == SIGNED_OVERFLOW:
+        return NO_OVERFLOW
+    if what.startswith((_ANNOTATION, "undefined")):
+        raise InputError(_ELSE.format(what.removeprefix("undefined behaviour: ")))
+    return NO_CALL
 
 
 def _violation(program: Program, verdict: Verdict) -> str:
     graph = graph_of(program, verdict, Outcome.UNSAFE, "a violation witness")
     run = verdict.failure.run if verdict.failure else None
+    specification = _violated(run.failure.what if run and run.failure else "")
     segments: list[Any] = []
     pending: dict[Place, list[str]] = {}  # values of variables without initialiser
     last: Place | None = None
@@ -85,7 +110,7 @@ def _violation(program: Program, verdict: Verdict) -> str:
     target = fail.at or fail.place if fail is not None else None
     if target is not None:
         segments.append(_segment("target", _location(target)))
-    return _document(program, "violation_sequence", segments)
+    return _document(program, "violation_sequence", segments, specification)
 
 
 def _before(place: Place, other: Place) -> bool:
@@ -108,26 +133,37 @@ def _location(place: Place, function: str | None = None) -> dict[str, Any]:
     return found | ({"function": function} if function else {})
 
 
-def _document(program: Program, kind: str, content: list[Any]) -> str:
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _document(program: Program, kind: str, content: list[Any], specification: str) -> str:
+    task = {
+        "input_files": [program.file],
+        "input_file_hashes": {program.file: program.digest},
+        "specification": specification,
+        "data_model": "LP64",
+        "language": "C",
+    }
+    # The same witness has the same name, whenever it is written.
+    name = uuid.uuid5(uuid.NAMESPACE_OID, json_text([kind, task, content, __version__]))
     entry = {
         "entry_type": kind,
         "metadata": {
             "format_version": "2.0",
-            "uuid": str(uuid.uuid4()),
-            "creation_time": now,
+            "uuid": str(name),
+            "creation_time": _now().strftime("%Y-%m-%dT%H:%M:%SZ"),
             "producer": {"name": "doeblin", "version": __version__},
-            "task": {
-                "input_files": [program.file],
-                "input_file_hashes": {program.file: program.digest},
-                "specification": SPECIFICATION,
-                "data_model": "LP64",
-                "language": "C",
-            },
+            "task": task,
         },
         "content": content,
     }
     return "".join(_yaml([entry], 0))
+
+
+def _now() -> datetime.datetime:
+    """The time; builds that must be reproducible set SOURCE_DATE_EPOCH."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        return datetime.datetime.fromtimestamp(int(given), datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.datetime.now(datetime.UTC)
 
 
 def _yaml(value: Any, depth: int) -> list[str]:
