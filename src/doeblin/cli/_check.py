@@ -39,21 +39,22 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
 
     from ..programs import read_program
     from ..programs.batch import prepare_process
-    from ..programs.output import check_certificate
+    from ..programs.output import check_certificate, decided
     from ..programs.strategies import assumptions
 
     text = read_text(certificate)
     prepare_process()
     stated = re.search(r'set-info :source "doeblin (c|math|overflow|bounded)"', text)
-    program = read_program(file)
+    program = whole = read_program(file)
     if stated:
         program = program.under(stated.group(1))  # type: ignore[arg-type]
+    remarks = (whole if program.ints == "bounded" else program).remarks
     model = "c" if program.ints == "bounded" else program.ints
-    assuming = assumptions(program) + (program.remarks.assumed() if program.remarks else ())
+    assuming = assumptions(program) + (remarks.assumed() if remarks else ())
     if program.language == "c" and program.ints == "math" and ints != "math":
         problem = "this is a proof for mathematical integers; --ints math lets it count"
-    elif program.remarks is not None and program.remarks.empty:
-        problem = program.remarks.warnings()[0]
+    elif remarks is not None and remarks.empty:
+        problem = remarks.warnings()[0]
     else:
         problem = check_certificate(program, text, file=certificate, timeout=timeout)
     if as_json:
@@ -64,6 +65,8 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
                 "reason": problem,
                 "ints": model,
                 "assumptions": list(assuming),
+                "conditions": len(program.system.clauses) if problem is None else None,
+                "remark": " ".join(decided(whole, program)) if problem is None else "",
             }
         )
     elif problem is None:
@@ -72,6 +75,8 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
         _console.echo(
             f"confirmed: {file} cannot fail{known} ({conditions} conditions, integers: {model})"
         )
+        for line in decided(whole, program)[:1]:
+            _console.echo(f"  {line}")
     else:
         _console.echo(f"not confirmed: {problem}")
     return Status.DONE if problem is None else Status.UNKNOWN

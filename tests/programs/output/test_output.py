@@ -10,6 +10,7 @@ import yaml
 import z3
 
 from doeblin._errors import InputError
+from doeblin.cli import main
 from doeblin.programs import parse_program, verify
 from doeblin.programs.examples import PAPER, example
 from doeblin.programs.output import acsl, certificate, check_certificate, driver, trace, witness
@@ -296,6 +297,78 @@ def test_values_of_unset_variables_are_in_the_witness():
         ("assumption", "w == 8", "if (w != 7 + i) return 0; }"),
         ("target", None, "reach_error(); abort();} } }"),
     ]
+
+
+REACHED = "CHECK( init(main()), LTL(G ! call(reach_error())) )"
+OVERFLOWS = "CHECK( init(main()), LTL(G ! overflow) )"
+
+
+@pytest.mark.parametrize(
+    ("body", "ints", "outcome", "stated"),
+    [
+        ("assert(x != 3);", "c", "UNSAFE", REACHED),
+        ("assert(x == x);", "c", "SAFE", REACHED),
+        ("if (x == 3) reach_error();", "overflow", "UNSAFE", REACHED),
+        ("return x + 1;", "overflow", "UNSAFE", OVERFLOWS),
+        ("return x - x / 2;", "overflow", "SAFE", OVERFLOWS),
+        ("return 7 / x;", "c", "UNSAFE", "no property for division by zero"),
+        ("return x << 40;", "c", "UNSAFE", "no property for shift out of range"),
+        ("if (x) return 7 / x;", "c", "SAFE", "no property for undefined behaviour"),
+        ("/*@ assert x > 0; */", "c", "UNSAFE", "no property for ACSL assertion"),
+        ("/*@ assert x == x; */", "c", "SAFE", "no property for annotations"),
+        ("/*@ assert x == x; */ assert(x < 5 || x > 4);", "c", "SAFE", REACHED),
+    ],
+)
+def test_a_witness_states_the_property_it_is_about(body, ints, outcome, stated):
+    text = f"int unknown(void); void reach_error(void); int main() {{ int x = unknown(); {body} }}"
+    program = parse_program(text, file="p.c", ints=ints)
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome.value == outcome, verdict.reason
+    if stated.startswith("CHECK"):
+        document = yaml.safe_load(witness(program, verdict))
+        assert document[0]["metadata"]["task"]["specification"] == stated
+    else:
+        with pytest.raises(InputError, match=stated):
+            witness(program, verdict)
+
+
+def test_a_witness_is_the_same_again(failure, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    text = witness(*failure)
+    assert "1970-01-02T00:00:00Z" in text and witness(*failure) == text
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    now = witness(*failure)
+
+    def uuids(of):
+        return [line for line in of.splitlines() if "uuid" in line]
+
+    assert uuids(now) == uuids(text) and "1970" not in now
+    other = parse_program(example("off_by_one") + "\n", file="off_by_one.c")
+    assert uuids(witness(other, verify(other, timeout=30))) != uuids(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "checks"),
+    [
+        ("unsigned char c = 200; c += 100; assert(c == 44); assert(c < 45);", "Nothing is left", 0),
+        ("int x = unknown(); assert(1 + 1 == 2); assert(x < 5 || x > 3);", "1 of 2 possible", 1),
+        ("int x = unknown(); assert(x < 5 || x > 3);", "", 1),
+    ],
+)
+def test_a_certificate_says_what_no_solver_can_confirm(body, said, checks, tmp_path, capsys):
+    source, proof = tmp_path / "p.c", tmp_path / "proof.smt2"
+    source.write_text(f"int unknown(void); int main() {{ {body} }}")
+    with pytest.raises(SystemExit) as end:
+        main(["verify", str(source), "--certificate", str(proof)])
+    assert end.value.code == 0
+    text = proof.read_text()
+    assert text.count("(check-sat)") == checks
+    assert said in text and ("folding" in text) == bool(said)
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(source), str(proof)])
+    out = capsys.readouterr().out
+    assert end.value.code == 0 and said in out and ("folding" in out) == bool(said)
 
 
 def test_violation_witness_and_trace(failure):

@@ -1,7 +1,7 @@
 """Proofs and failures in the forms that other tools read."""
 
 from ._acsl import acsl
-from ._certificate import certificate, check_certificate
+from ._certificate import certificate, check_certificate, decided
 from ._driver import driver
 from ._run import Tried, confirmed, run_driver
 from ._trace import trace
@@ -13,6 +13,7 @@ __all__ = [
     "certificate",
     "check_certificate",
     "confirmed",
+    "decided",
     "driver",
     "run_driver",
     "trace",

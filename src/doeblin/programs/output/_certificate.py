@@ -29,6 +29,7 @@ def certificate(program: Program, verdict: Verdict) -> str:
     lines = [
         f"; A proof that {commented(program.file)} cannot fail.",
         f"; Every check-sat must answer unsat. {stated(verdict)}",
+        *(f"; {line}" for line in decided(program, proved)),
         f"; sha256 of the program: {program.digest}",
         f'(set-info :source "doeblin {proved.ints}")',
         "(set-logic ALL)",
@@ -48,6 +49,25 @@ def certificate(program: Program, verdict: Verdict) -> str:
             lines.append(f"(declare-const {symbol(name)} Int)")
         lines += [*definitions.lines, f"(assert {text})", "(check-sat)", "(pop 1)"]
     return "\n".join(lines) + "\n"
+
+
+def decided(program: Program, proved: Program) -> list[str]:
+    """What no condition of a proof is about, as sentences: failures that the reader excluded by
+    folding constants."""
+    remarks = (program if proved.ints == "bounded" else proved).remarks
+    if remarks is None or proved.graph is None:
+        return []
+    every = {**remarks.properties, **remarks.undefined}
+    folded = sum(place not in proved.system.open for place in every)
+    if not folded:
+        return []
+    which = "Nothing is left to check" if folded == len(every) else "Not all is left to check"
+    were = "was" if folded == 1 else "were"
+    return [
+        f"{which}: {folded} of {len(every)} possible failures {were} excluded while the program "
+        "was read, by folding constants.",
+        "No solver can confirm these; `doeblin check` reads the program again.",
+    ]
 
 
 def check_certificate(

@@ -49,11 +49,12 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
                 )
             )
     clauses: list[Clause] = []
+    opened: set[Place] = set()
     rank = {block: position for position, block in enumerate(order)}
     for source in [-1, *(cut.block for cut in cuts)]:
         tick()
-        clauses += _region(sliced, source, number, rank, cuts, tick)
-    return System(tuple(cuts), tuple(clauses))
+        clauses += _region(sliced, source, number, rank, cuts, tick, opened)
+    return System(tuple(cuts), tuple(clauses), frozenset(opened))
 
 
 def _region(
@@ -63,6 +64,7 @@ def _region(
     rank: dict[int, int],
     cuts: list[Cut],
     tick: Callable[[], None],
+    opened: set[Place],
 ) -> list[Clause]:
     start = max(source, 0)
     first = cuts[number[source]] if source >= 0 else None
@@ -126,6 +128,8 @@ def _region(
                 ]
         elif isinstance(end, Fail):
             failing.append(_State(path, {}))
+            if end.place is not None:
+                opened.add(end.place)
         for target, along in edges:
             into = found if target in number else arriving
             into.setdefault(target, []).append(_State(along, values))

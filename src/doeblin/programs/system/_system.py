@@ -83,7 +83,12 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Cut points and the clauses between them."""
+    """Cut points and the clauses between them.
+
+    `open` are the places of failures that a clause is about; others were excluded when constants
+    were folded.
+    """
 
     cuts: tuple[Cut, ...]
     clauses: tuple[Clause, ...]
+    open: frozenset[Place] = frozenset()
