@@ -45,3 +45,22 @@ def test_many_cases_are_fine_and_too_many_are_refused():
 
 def test_a_wrong_hint_does_no_harm():
     assert verify(PROGRAM, hints=["x == 7", "x % 3 == 1"]).outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("x = 5", r"--hint:1:3: .*changes a variable \('='\).*'x == 5'"),
+        ("x <= 4 && y =3", r"--hint:1:13: .*'x <= 4 && y ==3'"),
+        ("x++ < 5", r"--hint:1:2: .*'\+\+'"),
+        ("x -= 1", r"--hint:1:3: .*'-='"),
+        ("x < 5, y < 5", "not a C condition"),
+        ("x <", "not a C condition"),
+        ("", "not a C condition"),
+    ],
+)
+def test_what_is_no_condition_is_refused(hint, said):
+    """Also of a program that needs no hint."""
+    for program in (PROGRAM, parse_program("int main() { assert(1 < 2); }")):
+        with pytest.raises(InputError, match=said):
+            verify(program, hints=[hint])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,13 @@ from pycparser.c_parser import ParseError
 from .._errors import InputError, Place
 from ..linear import Dnf
 from ._program import Program
-from .frontends.c import LLONG, Expressions, Slot, Unsupported
+from .frontends.c import LLONG, Expressions, Slot, Unsupported, tokenize
 from .learner import dnf_of
 from .system import Cut, System
+
+_ASSIGNING = frozenset(
+    {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"}
+)
 
 
 def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[list[Dnf]]:
@@ -21,7 +26,7 @@ def parse_hints(program: Program, hints: Sequence[str], system: System) -> list[
     found = [_suggested(program, cut) for cut in system.cuts]
     for hint in hints:
         used = False
-        tree = _parse(hint)
+        tree = check_hint(hint)
         for number, cut in enumerate(system.cuts):
             names = dict(zip(cut.shown, cut.variables, strict=True))
             reader = Expressions([Place("<hint>")], "<hint>", wraps="none")
@@ -60,12 +65,30 @@ def _suggested(program: Program, cut: Cut) -> list[Dnf]:
     return found
 
 
-def _parse(hint: str) -> Any:
+def check_hint(hint: str) -> Any:
+    """The tree of a hint, which must be a C condition that changes nothing."""
+    for token in tokenize(hint, "--hint"):
+        if token.text in _ASSIGNING:
+            better = f"write '==' to compare, as in '{_compared(hint)}'"
+            if token.text != "=":
+                better = "say what holds, e.g. 'x <= y + 1'"
+            raise InputError(
+                f"the hint '{hint}' changes a variable ('{token.text}'), but a hint is a "
+                f"condition: {better}",
+                place=token.place,
+            )
     try:
         tree = CParser().parse(f"int hint(void) {{ return ({' '.join(hint.split())}); }}", "<hint>")
-        return tree.ext[0].body.block_items[0].expr
+        found = tree.ext[0].body.block_items[0].expr
     except (ParseError, AttributeError, IndexError):
+        found = None
+    if found is None or isinstance(found, c_ast.ExprList):
         raise InputError(f"the hint '{hint}' is not a C condition, e.g. 'x <= y + 1'") from None
+    return found
+
+
+def _compared(hint: str) -> str:
+    return re.sub(r"(?<![=!<>])=(?!=)", "==", hint)
 
 
 def _names(node: Any) -> set[str]:
