@@ -137,12 +137,26 @@ def test_what_is_left_out_is_noted():
     notes = "\n".join(verdict.as_dict()["warnings"])
     for said in (
         "loop invariant \\forall integer k; k == k was not understood",
-        "'loop variant' is not used here, first at p.c:4:47",
-        "'assigns' is not used here, first at p.c:3:5",
-        "'lemma' is not used here, first at p.c:2:5",
+        "'loop variant' is a claim that was NOT checked, first at p.c:4:47",
+        "'assigns' is a claim that was NOT checked, first at p.c:3:5",
+        "'lemma' is a claim that was NOT checked, first at p.c:2:5",
         "the loop invariant i > 0 stands before no loop at p.c:6:5",
     ):
         assert said in notes, notes
+
+
+def test_false_claims_that_are_not_checked_are_named():
+    text = (
+        "int g;\n/*@ assigns \\nothing; behavior a: assumes x > 0; ensures \\result == 1;\n"
+        "behavior b: assumes x > 5; ensures \\result == 1;\n"
+        "complete behaviors a, b; disjoint behaviors a, b; */\n"
+        "int f(int x) { g = 1; return 1; }\nint main() { assert(f(unknown()) == 1); }"
+    )
+    verdict = judged(text)
+    assert verdict.outcome is Outcome.SAFE
+    notes = "\n".join(verdict.as_dict()["warnings"])
+    for kind in ("assigns", "complete", "disjoint"):
+        assert f"'{kind}' is a claim that was NOT checked" in notes, notes
 
 
 def test_a_contract_without_a_body_is_said_to_be_assumed():

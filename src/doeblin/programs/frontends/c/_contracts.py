@@ -23,6 +23,11 @@ from ._types import CType, Opaque
 from ._unsupported import Unsupported
 
 _CONTRACT = frozenset({"requires", "ensures", "assumes"})
+_UNCHECKED = frozenset({
+    "assigns", "complete", "disjoint", "terminates", "decreases", "allocates", "frees", "exits",
+    "lemma", "invariant", "loop variant", "loop assigns", "loop allocates", "check lemma",
+})  # fmt: skip
+"""Claims that nothing here proves; an `assigns` of a function without a body is used, not these."""
 ASSERTION = "ACSL assertion"
 _OTHER = "annotations of other kinds"
 
@@ -282,7 +287,10 @@ class Contracts(Calls):
                 if clause.kind == "assigns" and name in self.functions:
                     self._count(clause)
         for kind, (_, place) in sorted(self._unused.items()):
-            self.note(f"'{kind}' is not used here, first", place)
+            if kind in _UNCHECKED:
+                self.note(f"'{kind}' is a claim that was NOT checked, first", place)
+            else:
+                self.note(f"'{kind}' is not used here, first", place)
 
 
 def _parameters(function: Any) -> list[str]:
