@@ -64,3 +64,8 @@ def test_what_is_no_condition_is_refused(hint, said):
     for program in (PROGRAM, parse_program("int main() { assert(1 < 2); }")):
         with pytest.raises(InputError, match=said):
             verify(program, hints=[hint])
+
+
+@pytest.mark.parametrize("hint", ["1", "1 == 1", "sizeof(x)", "0"])
+def test_hints_that_say_nothing(hint):
+    assert verify(PROGRAM, timeout=10, hints=[hint]).outcome is Outcome.SAFE

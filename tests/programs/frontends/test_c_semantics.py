@@ -45,7 +45,13 @@ NOT_COMPILED = re.compile(
     r"unknown|nondet|getchar|rand\(|__VERIFIER|reach_error|ERROR|int f\(int\);|extern_only|die\("
     r"|__builtin_(trap|unreachable)|abort|define assert|void assert|NDEBUG|goto L; \{ int x"
 )
-NOT_RUN = {"uninitialised", "fall_off", "extern_only", "signed_overflow_assumed"}
+NOT_RUN = {
+    "uninitialised",
+    "fall_off",
+    "extern_only",
+    "signed_overflow_assumed",
+    "own_exit_returns",
+}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

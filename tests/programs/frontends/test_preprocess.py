@@ -10,6 +10,7 @@ import pytest
 
 from doeblin._errors import InputError
 from doeblin.programs.frontends.c import _macros, _preprocess
+from doeblin.programs.frontends.c._headers import HEADERS
 from doeblin.programs.frontends.c._preprocess import Preprocessor
 from doeblin.programs.frontends.c._unsupported import Unsupported
 
@@ -122,7 +123,7 @@ SNIPPETS = {
     "include order": '#define INNER 5\nINNER\n#include "defines.h"\nINNER',
     "include macro": '#define H "inner.h"\n#include H\n',
     "include level": '#include "level.h"\n',
-    "has include": '#if __has_include("inner.h") && !__has_include("nowhere.h")\ny\n#endif',
+    "has include": '#if __has_include("inner.h") && __has_include(<stdio.h>)\ny\n#endif',
     "pragma once": '#include "once.h"\n#include "once.h"\n',
     "empty": "",
     "only comment": "/* x */",
@@ -252,7 +253,59 @@ def test_included_files_have_a_limit(tmp_path, monkeypatch):
         Preprocessor(tmp_path).run('#include "long.h"\n' * 100, "p.c")
 
 
-@pytest.mark.parametrize("text", ["__DATE__", "#pragma weak f\n", "#include_next <a.h>\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__DATE__",
+        "#pragma weak f\n",
+        "#include_next <a.h>\n",
+        "#if __has_include(<pthread.h>)\n#endif\n",
+        "#ifdef __VERSION__\n#endif\n",
+        "#include <errno.h>\n#if !defined(EINTR)\n#endif\n",
+        "#include <time.h>\n#if CLOCKS_PER_SEC > 5\n#endif\n",
+        "#include <nowhere.h>\n#ifdef CONFIG\n#endif\n",
+    ],
+)
 def test_refused(text):
     with pytest.raises(Unsupported):
         Preprocessor().run(text, "p.c")
+
+
+def test_what_the_program_says_of_a_name_is_known():
+    """Its own definitions, and guards against reading a file twice."""
+    text = """#include <errno.h>
+#include <nowhere.h>
+#undef EINTR
+#ifdef EINTR
+wrong
+#endif
+#ifndef __GUARD_H__
+#define __GUARD_H__
+right
+#endif
+"""
+    assert [token.text for token in Preprocessor().run(text, "p.c")] == ["right"]
+
+
+@pytest.mark.skipif(GCC is None, reason="compares with gcc, which is not here")
+@pytest.mark.parametrize("header", ["", *HEADERS])
+def test_no_macro_of_a_header_is_taken_for_undefined(header):
+    """What gcc's header defines is defined by ours, with the same value if that is a number, or
+    refused; and so is what it predefines."""
+    include = f"#include <{header}>\n" if header else ""
+    command = ["gcc", "-std=gnu17", "-fsigned-char", "-dM", "-E", "-"]
+    listed = subprocess.run(command, input=include, capture_output=True, text=True, check=True)
+    names = re.findall(r"^#define (\w+)( .*)?$", listed.stdout, re.MULTILINE)
+    assert len(names) > 200
+    ours = Preprocessor()
+    ours.run(include, "p.c")
+    here = re.compile(r"__(ARM|AARCH64|aarch64|CHAR_UNSIGNED|W(CHAR|INT))\w*|WCHAR_\w+|__GNUC\w+")
+    for name, value in names:
+        if here.match(name):
+            continue  # the machine of the test, not x86-64
+        if name not in ours.macros:
+            with pytest.raises(Unsupported):
+                Preprocessor().run(f"{include}#ifdef {name}\n#endif\n", "p.c")
+        elif re.fullmatch(r" \(?-?\d+[uUlL]*( - 1)?\)?", value):
+            same = Preprocessor().run(f"{include}#if {name} == {value}\nsame\n#endif\n", "p.c")
+            assert same and same[-1].text == "same", name

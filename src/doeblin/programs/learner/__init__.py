@@ -2,7 +2,7 @@
 
 from . import _geometry as geometry
 from ._compiling import engine
-from ._data import LIMIT
+from ._data import LIMIT, fits
 from ._harvest import dnf_of
 from ._knowledge import Knowledge, Subject
 from ._known import Box, new_formulas
@@ -27,6 +27,7 @@ __all__ = [
     "Subject",
     "dnf_of",
     "engine",
+    "fits",
     "geometry",
     "multiplies",
     "new_formulas",

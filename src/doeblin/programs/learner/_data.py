@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ...linear import Atom
 from ..solve import Model, Path
 from ..system import System
 
 Point = tuple[int, tuple[int, ...]]  # cut, values
 LIMIT = 1 << 40
+
+
+def fits(atom: Atom) -> bool:
+    """Whether 64 bits hold all that is computed of it at points up to LIMIT."""
+    value = sum(map(abs, atom.coefficients)) * LIMIT
+    return max(value, abs(atom.constant), atom.modulus) < 1 << 62
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,22 +69,25 @@ def thin(formulas: list[Dnf]) -> list[Dnf]:
     tightest: dict[tuple[int, ...], int] = {}
     equal = set()
     for dnf in formulas:
-        if len(dnf) == 1 and len(dnf[0]) == 1:
-            atom = dnf[0][0]
-            if atom.relation == LE and not atom.modulus:
-                best = tightest.get(atom.coefficients)
-                tightest[atom.coefficients] = (
-                    atom.constant if best is None else min(best, atom.constant)
-                )
-            elif atom.relation == EQ and not atom.modulus:
-                equal.add(atom.coefficients)
-                equal.add(tuple(-c for c in atom.coefficients))
-    kept = []
-    for dnf in formulas:
-        atom = dnf[0][0]
-        bound = len(dnf) == 1 and len(dnf[0]) == 1 and atom.relation == LE and not atom.modulus
-        if not bound or (
-            atom.coefficients not in equal and atom.constant <= tightest[atom.coefficients]
-        ):
-            kept.append(dnf)
-    return kept
+        atom = _only(dnf)
+        if atom is not None and atom.relation == LE:
+            best = tightest.get(atom.coefficients)
+            tightest[atom.coefficients] = (
+                atom.constant if best is None else min(best, atom.constant)
+            )
+        elif atom is not None and atom.relation == EQ:
+            equal.add(atom.coefficients)
+            equal.add(tuple(-c for c in atom.coefficients))
+
+    def implied(atom: Atom) -> bool:
+        return atom.coefficients in equal or atom.constant > tightest[atom.coefficients]
+
+    atoms = ((dnf, _only(dnf)) for dnf in formulas)
+    return [dnf for dnf, a in atoms if a is None or a.relation != LE or not implied(a)]
+
+
+def _only(dnf: Dnf) -> Atom | None:
+    """The one linear atom that a formula is, if it is one."""
+    if len(dnf) == 1 and len(dnf[0]) == 1 and not dnf[0][0].modulus:
+        return dnf[0][0]
+    return None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...linear import EQ, LE, NE, RELATIONS, Atom, Dnf, Relation
 from ..system import Cut
+from ._data import fits
 from ._geometry import equations
 from ._harvest import Suggestions, vector_of
 
@@ -65,7 +66,7 @@ class Space:
         self._directions(found)
 
     def _add(self, vector: tuple[int, ...], weight: float) -> bool:
-        if not any(vector) or max(map(abs, vector)) > 1 << 20:
+        if not any(vector) or max(map(abs, vector)) > 1 << 20 or not fits(Atom(vector, LE, 0)):
             return False
         for v in (vector, tuple(-c for c in vector)):
             self._weights[v] = max(self._weights.get(v, 0.0), weight)
@@ -172,6 +173,7 @@ class Space:
         singles += [(atom, 1.0) for atom in keep]
         if self.moduli or parity:
             singles += self._congruences()
+        singles = [(atom, weight) for atom, weight in singles if fits(atom)]
         for atom, _ in singles:
             self._weights.setdefault(atom.coefficients, 0.3)
         directions = np.array([(0,) * self.size, *self._weights], dtype=np.int64)

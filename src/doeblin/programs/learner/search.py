@@ -19,7 +19,7 @@ from ...linear import RELATIONS, Atom, Dnf
 from ..solve import SECOND, Budget
 from ..system import Block, Graph
 from ..system.fast import Fast
-from ._data import Data
+from ._data import Data, fits
 from ._space import TOP, Pool, Space
 
 _MOST_PAIRS = 1280
@@ -152,6 +152,8 @@ class Round:
     def _number(self, cut: int, atom: Atom) -> int | None:
         pool: Pool = self._pools[cut]
         a = pool.atoms
+        if not fits(atom):
+            return None
         rows = np.nonzero((a.directions == np.array(atom.coefficients, dtype=np.int64)).all(1))[0]
         if not len(rows):
             return None

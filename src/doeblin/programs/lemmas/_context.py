@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...linear import EQ, LE, Atom, Dnf
 from .._tunables import LemmaTunables
-from ..learner import Space
+from ..learner import Space, fits
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,13 @@ Source = Callable[[Context], Iterable[Dnf]]
 
 def truth(atom: Atom, points: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Of an atom at each point."""
-    values = points @ np.array(atom.coefficients, dtype=np.int64)
+    exact = np.int64 if fits(atom) else object
+    values = points.astype(exact) @ np.array(atom.coefficients, dtype=exact)
     if atom.modulus:
         values = values % atom.modulus
     if atom.relation == LE:
-        return values <= atom.constant
-    return (values == atom.constant) == (atom.relation == EQ)
+        return (values <= atom.constant).astype(bool)
+    return (values == atom.constant).astype(bool) == (atom.relation == EQ)
 
 
 def holds(atom: Atom, points: NDArray[np.int64]) -> bool:

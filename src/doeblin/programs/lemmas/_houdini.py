@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linear import EQ, LE, RELATIONS, Atom, Dnf, dnf_holds
+from ...linear import EQ, LE, RELATIONS, Dnf, dnf_holds
 from .._tunables import LemmaTunables
-from ..learner import LIMIT
+from ..learner import LIMIT, fits
 from ..solve import Conditions, GaveUp, Pause, Selection, Turns
 
 Place = tuple[int, tuple[int, ...]]
@@ -98,7 +98,7 @@ class _Left:
         self.on = [True] * len(formulas)
         self._equal = [_equation(dnf) for dnf in formulas]
         self._simple = [
-            bool(dnf) and all(len(cube) == 1 and _fits(cube[0]) for cube in dnf) for dnf in formulas
+            bool(dnf) and all(len(cube) == 1 and fits(cube[0]) for cube in dnf) for dnf in formulas
         ]
         simple = (dnf for dnf, flag in zip(formulas, self._simple, strict=True) if flag)
         atoms = dict.fromkeys(cube[0] for dnf in simple for cube in dnf)
@@ -161,12 +161,6 @@ class _Left:
             np.where(self._relation == RELATIONS.index(EQ), equal, ~equal),
         )
         return np.logical_or.reduce(truth[self._which], axis=1)
-
-
-def _fits(atom: Atom) -> bool:
-    """Whether 64 bits hold all that is computed of it at points up to LIMIT."""
-    value = sum(map(abs, atom.coefficients)) * LIMIT
-    return max(value, abs(atom.constant), atom.modulus) < 1 << 62
 
 
 def _equation(dnf: Dnf) -> bool:

@@ -54,6 +54,7 @@ class Judge:
         self.progress = progress
         self.notify = request.notify
         self._doubtful = False
+        self._doubted = ""  # why a failure that was found is not said
 
     def decide(self, work: Callable[[], Verdict | None]) -> Verdict:
         """The verdict that the work comes to, or why it came to none."""
@@ -76,6 +77,8 @@ class Judge:
             return self.unknown("out of memory")
 
     def _explain(self, reason: str) -> str:
+        if self._doubted and reason != "cancelled":
+            return f"{reason}; {self._doubted}"
         if self.progress.gave_up and reason != "cancelled":
             return f"{reason}; the solver gave up on a condition ({self.progress.gave_up})"
         return reason
@@ -89,7 +92,8 @@ class Judge:
         terms = [conj((cut.facts(), term)) for cut, term in zip(system.cuts, found, strict=True)]
         refusal = recheck(system, terms, self.budget)
         if refusal is not None:
-            return self.unknown(f"the final re-check did not confirm the proof ({refusal})")
+            said = f"the final re-check did not confirm the proof ({refusal})"
+            return self.unknown(self._doubted or said)
         invariants = []
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
@@ -128,6 +132,7 @@ class Judge:
             self._doubtful = True
             return self.unknown("a failure was found but could not be replayed")
         if (doubt := self._doubt(failure)) is not None:
+            self._doubted = doubt
             return self.unknown(doubt)
         reason = "the failure condition is reachable"
         if failure.run is None:
@@ -158,6 +163,11 @@ class Judge:
     def _doubt(self, failure: Failure) -> str | None:
         """Why a failure is none of the compiled program's, if it is not."""
         machine = self.program.machine
+        if (rough := _rough(failure)) is not None:
+            return (
+                f"a failure was found, but it may depend on what '{rough.call}' returns "
+                f"({rough.place}), of which only the type is known"
+            )
         if failure.run is None or failure.run.failure is None or machine is None:
             return None
         if self.program.ints in ("overflow", "bounded"):
@@ -193,3 +203,12 @@ class Judge:
             doubtful=self._doubtful,
             **more,  # type: ignore[arg-type]
         )
+
+
+def _rough(failure: Failure) -> Havoc | None:
+    """An input of the run that may not be possible."""
+    if failure.run is None:
+        return None
+    parts = failure.run.law.parts if failure.run.law else ()
+    inputs = [*failure.run.inputs, *(pair for part, _ in parts for pair in part)]
+    return next((havoc for havoc, _ in inputs if havoc.origin == "rough"), None)

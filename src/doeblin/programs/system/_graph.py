@@ -42,8 +42,9 @@ class Havoc:
     place: Place | None = None
     call: str | None = None
     origin: str = "declaration"
-    """`call`, `declaration`, `parameter`, `global` (defined elsewhere), or `hidden` (not an input
-    that a caller could give, such as the result of a function that does not return one)."""
+    """`call`, `declaration`, `parameter`, `global` (defined elsewhere), `hidden` (not an input
+    that a caller could give, such as the result of a function that does not return one), or `rough`
+    (the result of a function that may be unable to return just any value)."""
 
     def within(self, value: int) -> int:
         """The nearest value that the input can have, whoever proposes one."""

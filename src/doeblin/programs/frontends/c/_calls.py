@@ -15,14 +15,17 @@ from ._library import (
     ABSOLUTE,
     ASSERTIONS,
     ASSUMPTIONS,
+    BUILT_IN,
     ENDINGS,
     EXPECTING,
     FAILURES,
     FLOATING,
     MODELLED,
+    PARTLY_KNOWN,
     RANGES,
     REFUSED,
     SILENT,
+    TURNED,
     UNREACHABLE,
     VIOLATION,
     is_input,
@@ -56,11 +59,23 @@ class Calls(Expressions):
         self.check_operands(arguments, node)
         if name in FAILURES:
             return self._failure(name, arguments, node)
+        self._check_built_in(name, node)
         if name in self.functions:
             return self._inline(name, arguments, node)
         if name in self.renamed or name in REFUSED:
             raise self.unsupported(f"the function '{name}'", node)
         return self._modelled(name, arguments, node)
+
+    def _check_built_in(self, name: str, node: Any) -> None:
+        """Does gcc call what the program says? It knows some functions better than their bodies."""
+        own = self.functions.get(name)
+        if own is not None and "static" not in own.decl.storage and name in BUILT_IN | TURNED:
+            what = f"a body for '{name}', which gcc takes for its built-in function,"
+            raise self.unsupported(what, node)
+        others = SILENT & self.functions.keys() - {name}
+        if own is None and name in TURNED and others:
+            what = f"'{name}', which gcc may turn into a call of the program's '{min(others)}',"
+            raise self.unsupported(what, node)
 
     def _modelled(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function of the library's table, or one that nothing is known of."""
@@ -110,7 +125,7 @@ class Calls(Expressions):
         else:
             self.stop()
 
-    def _printed(self, name: str, arguments: list[Any], node: Any) -> Value:
+    def _printed(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         for argument in arguments:
             if isinstance(argument, c_ast.Constant):
                 if argument.type == "string" and _STORES.search(argument.value):
@@ -119,7 +134,9 @@ class Calls(Expressions):
                 self.effects(argument)
             elif not isinstance(arguments[0], c_ast.Constant):
                 raise self.unsupported("pointers", argument)
-        return Value(self._input(name, INT, node), INT)
+        if id(node) not in self.used:
+            return None
+        return Value(self._input(name, INT, node, origin="rough"), INT)
 
     def _absolute(self, name: str, arguments: list[Any], node: Any) -> Value:
         kind = ABSOLUTE[name]
@@ -131,13 +148,13 @@ class Calls(Expressions):
         return self.arithmetic(size, kind, self.place(node), op="+")
 
     def rounded(self, call: Any, kind: CType) -> Value:
-        """A floating-point function's result, cast to an integer: any value."""
+        """A floating-point function's result, cast to an integer."""
         name = call.name.name
         if name in self.functions:
             raise self.unsupported("floating point", call)
         for argument in call.args.exprs if call.args else ():
             self.effects(argument)
-        return Value(self._input(name, kind, call), kind)
+        return Value(self._input(name, kind, call, origin="rough"), kind)
 
     def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function without a body: any result, and unless it is an input, any global effect."""
@@ -153,7 +170,8 @@ class Calls(Expressions):
                     self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
         if isinstance(kind, Opaque):
             return None
-        return Value(self._input(name, kind, node), kind)
+        origin = "rough" if name in PARTLY_KNOWN else "call"
+        return Value(self._input(name, kind, node, origin=origin), kind)
 
     def exposed(self) -> list[Slot]:
         """The globals that a function without a body may change."""
@@ -213,10 +231,16 @@ class Calls(Expressions):
         return isinstance(own, CType) and kind.holds(own)
 
     def _input(
-        self, call: str, kind: CType, node: Any, within: tuple[int, int] | None = None
+        self,
+        call: str,
+        kind: CType,
+        node: Any,
+        *,
+        within: tuple[int, int] | None = None,
+        origin: str = "call",
     ) -> Any:
         name = self.fresh("", kind)
-        self.havoc(name, kind, self.place(node), call=call, origin="call", within=within)
+        self.havoc(name, kind, self.place(node), call=call, origin=origin, within=within)
         return var(name)
 
     def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:
@@ -261,7 +285,7 @@ class Calls(Expressions):
             place = self.place(parameter)
             inner = self.fresh(parameter.name, kind, place)
             self.assign(inner, self.convert(value, kind).term, place)
-            frame[parameter.name] = Slot(kind, inner)
+            frame[parameter.name] = Slot(kind, inner, const=self.is_const(parameter))
         return self.body(name, frame, node)
 
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:

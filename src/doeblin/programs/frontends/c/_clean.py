@@ -131,7 +131,7 @@ def clean(tokens: list[Token]) -> Cleaned:
         else:
             _refuse_extension(tokens, index)
             new = _RENAME.get(text)
-            if text in ENDINGS and token.hidden & ASSERTIONS:
+            if text in ENDINGS and following == "(" and token.within & ASSERTIONS:
                 new = VIOLATION
             out.append(token if new is None else token._replace(text=new))
         index += 1

@@ -12,6 +12,7 @@ from ...system import Assign
 from ...system.terms import ZERO, const
 from ._contracts import Contracts
 from ._emitter import Slot, Value
+from ._library import NEVER_RETURN
 from ._static import STEPS
 from ._types import CType, Opaque
 
@@ -36,12 +37,13 @@ class Declarations(Contracts):
 
     def _decl_statement(self, node: Any) -> None:
         if isinstance(node.type, c_ast.FuncDecl):
-            self.prototypes.setdefault(node.name, node.type)
+            self.declare_function(node)
             return
         kind = self.type(node)
         if node.name is None:  # of a struct, union or enum
             return
         place = self.place(node)
+        self._check_new(node)
         if isinstance(kind, Opaque):
             if kind.name == "void":
                 raise InputError(f"'{node.name}' cannot have type void", place=place)
@@ -60,6 +62,46 @@ class Declarations(Contracts):
         else:
             self._automatic(node, kind)
 
+    def _check_new(self, node: Any) -> None:
+        """One scope holds one object of a name (C11 6.7p3); parameters are in the body's scope."""
+        if len(self.scopes) == 1 or "extern" in node.storage:
+            return
+        same = self.scopes[1:] if len(self.scopes) == 3 else self.scopes[-1:]
+        if any(node.name in scope for scope in same):
+            raise InputError(f"'{node.name}' is declared twice in a scope", place=self.place(node))
+
+    def declare_function(self, node: Any) -> None:
+        """All declarations of a function agree (C11 6.7p4)."""
+        known = self.prototypes.setdefault(node.name, node.type)
+        if known is node.type:
+            return
+        mine, other = self._signature(node.type), self._signature(known)
+        parameters = mine[1] is not None and other[1] is not None and mine[1] != other[1]
+        if mine[0] != other[0] or parameters:
+            raise InputError(
+                f"the function '{node.name}' is declared with two types", place=self.place(node)
+            )
+        if known.args is None:
+            self.prototypes[node.name] = node.type
+
+    def define_function(self, node: Any) -> None:
+        name = node.decl.name
+        if name in self.functions:
+            raise InputError(f"the function '{name}' is defined twice", place=self.place(node.decl))
+        self.declare_function(node.decl)
+        self.functions[name] = node
+        self.prototypes[name] = node.decl.type
+        if name in NEVER_RETURN and "static" not in node.decl.storage:
+            self.noreturn.add(name)
+
+    def _signature(self, declared: Any) -> tuple[CType | Opaque, list[CType | Opaque] | None]:
+        """The types of the result and of the parameters, None if those are not listed."""
+        result = self.in_global_scope(declared.type)
+        if declared.args is None:
+            return result, None
+        listed = [p for p in declared.args.params if not isinstance(p, c_ast.EllipsisParam)]
+        return result, [self.in_global_scope(parameter) for parameter in listed]
+
     def _automatic(self, node: Any, kind: CType) -> None:
         place = self.place(node)
         name = self.fresh(node.name, kind, place)
@@ -71,7 +113,7 @@ class Declarations(Contracts):
             self.assign(name, self.convert(value, kind).term, place)
         else:
             self.havoc(name, kind, place)
-        self.scopes[-1][node.name] = Slot(kind, name)
+        self.scopes[-1][node.name] = Slot(kind, name, const=self.is_const(node))
 
     def _initial(self, node: Any, name: str, kind: CType) -> Value:
         outer = self.scopes[-1].get(node.name)
@@ -88,14 +130,14 @@ class Declarations(Contracts):
             name = self.statics[id(node)] = self.fresh(node.name, kind, self.place(node))
             value = 0 if node.init is None else self._constant_initial(node, kind)
             self._at_start(name, value, node)
-        self.scopes[-1][node.name] = Slot(kind, self.statics[id(node)])
+        self.scopes[-1][node.name] = Slot(kind, self.statics[id(node)], const=self.is_const(node))
 
     def _global(self, node: Any, kind: CType) -> None:
         """All declarations of a name at file scope are one object (C11 6.9.2)."""
         known = self.scopes[0].get(node.name)
         if known is None or known.name is None:
             name = self.fresh(node.name, kind, self.place(node))
-            self.scopes[0][node.name] = Slot(kind, name)
+            self.scopes[0][node.name] = Slot(kind, name, const=self.is_const(node))
             self._globals[node.name] = node
         elif known.kind != kind:
             raise InputError(f"'{node.name}' is declared with two types", place=self.place(node))

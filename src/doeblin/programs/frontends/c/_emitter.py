@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...._errors import InputError, Place
@@ -45,7 +46,7 @@ class Slot(NamedTuple):
     kind: CType | Opaque
     name: str | None = None  # the graph's variable
     constant: int | None = None  # an enumerator
-    const: bool = False  # a type that is
+    const: bool = False
 
 
 class Emitter:
@@ -61,6 +62,7 @@ class Emitter:
         self.scopes: list[dict[str, Slot]] = [{}]
         self.function = ""
         self.blame: list[Place] = []
+        self.from_header: Callable[[str], str | None] = lambda name: None
         self._sites = 0
 
     # ---- places and names
@@ -93,6 +95,16 @@ class Emitter:
             if name in scope:
                 return scope[name]
         return None
+
+    def undeclared(self, node: Any) -> Exception:
+        """What is wrong with a name that is not declared: the program, or our headers."""
+        header = self.from_header(node.name)
+        if header is not None:
+            return self.unsupported(f"'{node.name}', which {header} may declare,", node)
+        return InputError(
+            f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",
+            place=self.place(node),
+        )
 
     # ---- control flow
 

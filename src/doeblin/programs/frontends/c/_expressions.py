@@ -177,10 +177,7 @@ class Expressions(Order):
         if slot is None and self._is_function(node.name):
             raise self.unsupported("function pointers", node)
         if slot is None:
-            raise InputError(
-                f"'{node.name}' is not declared; declare it, e.g. 'int {node.name};'",
-                place=self.place(node),
-            )
+            raise self.undeclared(node)
         if slot.constant is not None:
             return Value(const(slot.constant), INT)
         if isinstance(slot.kind, Opaque) or slot.name is None:
@@ -215,11 +212,13 @@ class Expressions(Order):
         if isinstance(node, c_ast.ID):
             slot = self.lookup(node.name)
             if slot is None:
-                raise InputError(f"'{node.name}' is not declared", place=self.place(node))
+                raise self.undeclared(node)
             if isinstance(slot.kind, Opaque):
                 raise self.unsupported(slot.kind.what, node)
             if slot.name is None:
                 raise InputError(f"'{node.name}' cannot be assigned", place=self.place(node))
+            if slot.const:
+                raise InputError(f"'{node.name}' is const, and is changed", place=self.place(node))
             return slot.name, slot.kind
         if isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp):
             raise self.unsupported(_describe(node), node)

@@ -5,6 +5,8 @@ Functions are not declared here: those that are modelled are in `_library`.
 
 from __future__ import annotations
 
+import re
+
 _SIZES = {
     "SHORT": 2, "INT": 4, "LONG": 8, "LONG_LONG": 8, "POINTER": 8, "SIZE_T": 8, "PTRDIFF_T": 8,
     "WCHAR_T": 4, "WINT_T": 4, "FLOAT": 4, "DOUBLE": 8, "LONG_DOUBLE": 16, "INT128": 16,
@@ -82,6 +84,7 @@ _NULL = "#undef NULL\n#define NULL ((void *)0)\n"
 _SIZE = "typedef unsigned long size_t;\n"
 _LIMITS = """
 #define CHAR_BIT 8
+#define MB_LEN_MAX 16
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
 #define UCHAR_MAX 255
@@ -118,6 +121,12 @@ def _stdint() -> str:
             lines.append(f"#define UINT{shown}{bits}_MAX {top}")
         lines.append(f"typedef {fast} int_fast{bits}_t;")
         lines.append(f"typedef {fast_unsigned} uint_fast{bits}_t;")
+        s, u = _SUFFIX[_FAST[bits]]
+        top, low = (1 << _FAST[bits]) - 1, (1 << (_FAST[bits] - 1)) - 1
+        lines.append(f"#define INT_FAST{bits}_MAX {low}{s}")
+        lines.append(f"#define INT_FAST{bits}_MIN (-{low}{s} - 1)")
+        lines.append(f"#define UINT_FAST{bits}_MAX {top}{u}")
+        s, u = _SUFFIX[bits]
         lines.append(f"#define INT{bits}_C(c) c" + (f" ## {s}" if s else ""))
         lines.append(f"#define UINT{bits}_C(c) c" + (f" ## {u}" if u else ""))
     for name in ("intmax", "intptr"):
@@ -130,10 +139,20 @@ def _stdint() -> str:
     lines.append("#define SIZE_MAX 18446744073709551615UL")
     lines.append("#define PTRDIFF_MAX 9223372036854775807L")
     lines.append("#define PTRDIFF_MIN (-9223372036854775807L - 1)")
+    for name in ("SIG_ATOMIC", "WCHAR"):
+        lines.append(f"#define {name}_MAX 2147483647\n#define {name}_MIN (-2147483647 - 1)")
+    lines.append("#define WINT_MAX 4294967295u\n#define WINT_MIN 0u")
     return "\n".join(lines) + "\n"
 
 
 _STDLIB = "#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#define RAND_MAX 2147483647\n"
+_STDIO = "".join(
+    f"#define {name} {value}\n"
+    for name, value in {
+        "EOF": "(-1)", "BUFSIZ": 8192, "SEEK_SET": 0, "SEEK_CUR": 1, "SEEK_END": 2,
+        "FOPEN_MAX": 16, "FILENAME_MAX": 4096, "L_tmpnam": 20, "TMP_MAX": 238328,
+    }.items()
+)  # fmt: skip
 # Read anew each time, since NDEBUG may have changed.
 ASSERT = """
 #undef assert
@@ -162,7 +181,7 @@ HEADERS = {
     "#define __bool_true_false_are_defined 1\n",
     "stddef.h": _NULL + _SIZE + "typedef long ptrdiff_t;\ntypedef int wchar_t;\n",
     "stdint.h": _stdint(),
-    "stdio.h": _NULL + _SIZE + "#define EOF (-1)\n",
+    "stdio.h": _NULL + _SIZE + _STDIO,
     "stdlib.h": _NULL + _SIZE + "typedef int wchar_t;\n" + _STDLIB,
     "stdnoreturn.h": "#define noreturn _Noreturn\n",
     "string.h": _NULL + _SIZE,
@@ -170,3 +189,51 @@ HEADERS = {
     "time.h": _NULL + _SIZE + "typedef long time_t;\ntypedef long clock_t;\n",
     "unistd.h": _NULL + _SIZE + "typedef long ssize_t;\n",
 }  # fmt: skip
+
+_POSIX_TYPES = r"FD_\w+|NFDBITS|([bl]e|hto[bl]e)\w+|\w+_ENDIAN|BYTE_ORDER|major|minor|makedev"
+_FURTHER = {
+    "ctype.h": r"(is|to)[a-z]+(_l)?",
+    "errno.h": r"E[A-Z0-9]+|errno",
+    "float.h": r"[A-Z]+\d*X?_\w+",
+    "inttypes.h": r"(PRI|SCN)[a-zA-Z]\w*|U?INT\w*_WIDTH|\w+_WIDTH",
+    "limits.h": r"\w+_(MAX|MIN|WIDTH|BUF|BIT|OPEN|SIZE)|MAX_\w+|PTHREAD_\w+|NZERO",
+    "math.h": r"(M|FP|MATH)_\w+|HUGE\w*|INFINITY|NAN|SNAN\w*|MAXFLOAT|X_TLOSS|DOMAIN|SING"
+    r"|OVERFLOW|UNDERFLOW|[PT]LOSS|is[a-z]+|signbit|fpclassify|math_errhandling",
+    "stdarg.h": r"va_\w+",
+    "stddef.h": r"offsetof",
+    "stdint.h": r"\w+_WIDTH",
+    "stdio.h": r"SEEK_\w+|L_\w+|P_\w+|RENAME_\w+|std(in|out|err)|[gp]etc\w*|putc\w*",
+    "stdlib.h": rf"MB_CUR_MAX|W[A-Z]+|P_\w+|alloca|{_POSIX_TYPES}",
+    "string.h": r"(str|mem)\w+|basename|r?index",
+    "sys/types.h": _POSIX_TYPES,
+    "time.h": r"CLOCK\w+|TIMER?_\w+|ADJ_\w+|CLK_TCK",
+    "unistd.h": r"\w+_FILENO|[RWXFL]_\w+|SEEK_\w+|CLOSE_RANGE_\w+|TEMP_FAILURE_RETRY",
+}
+_RESERVED = re.compile(r"_[A-Z_]\w*")
+# Names by which compilers, languages, systems and tools are told apart, and which gcc lacks here.
+_ABSENT = frozenset(
+    {
+        "__cplusplus", "__OBJC__", "__ASSEMBLER__", "_WIN32", "_WIN64", "__WIN32__", "__CYGWIN__",
+        "__MINGW32__", "__MINGW64__", "_MSC_VER", "__APPLE__", "__MACH__", "__clang__",
+        "__INTEL_COMPILER", "__ICC", "__TINYC__", "__SUNPRO_C", "__sun", "__sun__", "__FreeBSD__",
+        "__NetBSD__", "__OpenBSD__", "__DragonFly__", "__ANDROID__", "__arm__", "__aarch64__",
+        "__i386__", "__i386", "__ppc__", "__powerpc__", "__powerpc64__", "__mips__", "__riscv",
+        "__s390__", "__sparc__", "__alpha__", "__ia64__", "__ILP32__", "_ILP32",
+        "__STRICT_ANSI__", "__CHAR_UNSIGNED__", "__STDC_NO_ATOMICS__", "__STDC_NO_VLA__",
+        "__STDC_NO_COMPLEX__", "__STDC_NO_THREADS__", "__FRAMAC__", "__CPROVER__", "__CPROVER",
+        "__SMACK__", "__COVERITY__", "__SANITIZE_ADDRESS__", "__SANITIZE_THREAD__",
+        "__BIG_ENDIAN__", "_OPENMP", "__GNUG__", "__VMS", "__SDCC", "__CUDACC__", "__AVX__",
+        "__AVX2__", "__SSE3__", "__FAST_MATH__", "_GNU_SOURCE", "_XOPEN_SOURCE",
+    }
+)  # fmt: skip
+
+
+def may_define(header: str, name: str) -> bool:
+    """Would the real header define this name, which ours does not?"""
+    further = _FURTHER.get(header)
+    return further is not None and re.fullmatch(further, name) is not None
+
+
+def may_predefine(name: str) -> bool:
+    """Is the name the compiler's or its headers', and not known to be left undefined?"""
+    return _RESERVED.fullmatch(name) is not None and name not in _ABSENT

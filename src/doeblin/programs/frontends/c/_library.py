@@ -50,7 +50,38 @@ SILENT = frozenset({
     "printf", "fprintf", "puts", "putchar", "fputs", "putc", "fputc", "fflush", "srand", "perror",
     "free",
 })  # fmt: skip
-"""Changes no variable; any int is returned."""
+"""Changes no variable; what is returned is an int of which nothing else is known."""
+
+TURNED = frozenset({"printf", "fprintf", "puts", "fputs"})
+"""gcc may turn a call of one into a call of another of the silent ones."""
+
+BUILT_IN = frozenset(
+    {
+        "abs", "labs", "llabs", "imaxabs", "ffs", "ffsl", "ffsll", "toascii", "tolower", "toupper",
+        *(f"is{what}" for what in (
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
+            "punct", "space", "upper", "xdigit",
+        )),
+    }
+)  # fmt: skip
+"""gcc computes these itself, also where the program has a body for one."""
+
+NEVER_RETURN = frozenset({"exit", "_exit", "_Exit", "abort"})
+"""gcc takes for granted that these do not return, also where the program has a body for one."""
+
+PARTLY_KNOWN = BUILT_IN | frozenset(
+    {
+        "atoi", "atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "strlen", "strnlen",
+        "strcmp", "strncmp", "strcasecmp", "strncasecmp", "strcoll", "memcmp", "bcmp", "strspn",
+        "strcspn", "strxfrm", "mblen", "wctob", "btowc", "lround", "llround", "lrint", "llrint",
+        "ilogb", "fputc", "fgetc", "getc", "ungetc", "sprintf", "snprintf", "scanf", "sscanf",
+        "fscanf", "fclose", "fseek", "remove", "rename", "sleep", "usleep", "isatty", "access",
+        "setvbuf", "feof", "ferror", "iswalpha", "iswdigit", "towlower", "towupper",
+        "pthread_mutex_lock", "pthread_mutex_unlock",
+    }
+)  # fmt: skip
+"""Functions of the C library: where only the program's declaration is known, any result is
+possible for a proof, and no failure is said that depends on one."""
 
 ABSOLUTE = {
     "abs": INT, "labs": LONG, "llabs": LLONG, "__builtin_abs": INT, "__builtin_labs": LONG,
@@ -75,7 +106,8 @@ FLOATING = frozenset(
         "nearbyint", "atof", "strtod", "drand48", "difftime",
     }
 )  # fmt: skip
-"""The result is floating point: any value once it is cast to an integer, refused elsewhere."""
+"""The result is floating point: once it is cast to an integer nothing is known of it but its type;
+elsewhere refused."""
 
 REFUSED = frozenset(
     {

@@ -177,7 +177,8 @@ class Expander:
                 if piece:
                     piece[0] = piece[0]._replace(spaced=token.spaced)
             else:
-                piece = [token._replace(place=call.place, first=False)]
+                within = call.within | {call.text}
+                piece = [token._replace(place=call.place, first=False, within=within)]
             if pasting:
                 _paste(out, piece, call)
                 pasting = False
@@ -269,5 +270,6 @@ def _paste(out: list[Token], piece: list[Token], call: Token) -> None:
             f"'##' makes '{text}' in macro '{call.text}', which is no token", place=call.place
         )
     kind = joined[0].kind
-    hidden = left.hidden & right.hidden
-    out += [Token(kind, text, call.place, spaced=left.spaced, hidden=hidden), *piece[1:]]
+    hidden, within = left.hidden & right.hidden, left.within & right.within
+    joint = Token(kind, text, call.place, spaced=left.spaced, hidden=hidden, within=within)
+    out += [joint, *piece[1:]]

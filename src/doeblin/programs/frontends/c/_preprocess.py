@@ -13,7 +13,7 @@ from pathlib import Path
 from ...._errors import InputError, Place
 from ...._files import read_text
 from ._directive import condition_holds
-from ._headers import ASSERT, HEADERS, PREDEFINED
+from ._headers import ASSERT, HEADERS, PREDEFINED, may_define, may_predefine
 from ._macros import Expander, Macro, define
 from ._tokens import Token, tokenize
 from ._unsupported import Unsupported
@@ -56,6 +56,7 @@ class Preprocessor:
         self._once: set[Path] = set()
         self._read: set[Path] = set()
         self._counter = -1
+        self._undefined: set[str] = set()  # by the program
         self._expander = Expander(self.macros)
         self._expander.special = {
             "__LINE__": self._line,
@@ -78,6 +79,8 @@ class Preprocessor:
             elif token.kind == "barrier":
                 continue
             elif token.kind == "other":
+                if token.text.isalnum():
+                    raise Unsupported("names with letters beyond ASCII", token.place)
                 what = "text without a closing quote" if token.text in "\"'" else "character"
                 raise InputError(f"{what} that C does not know: {token.text!r}", place=token.place)
             out.append(token)
@@ -129,7 +132,8 @@ class Preprocessor:
             name = line[0].text if line else ""
             on = all(group[0] for group in active)
             if name in _IFS or name in ("elif", "elifdef", "elifndef", "else", "endif"):
-                self._conditional(name, line, active, token.place)
+                guard = name == "ifndef" and _defines(tokens[end + 1 : end + 4], line)
+                self._conditional(name, line, active, token.place, guard)
             elif on and line:
                 yield from self._directive(name, line, token.place)
         if active:
@@ -141,10 +145,11 @@ class Preprocessor:
         line: list[Token],
         active: list[tuple[bool, bool, bool, Place]],
         place: Place,
+        guard: bool,
     ) -> None:
         if name in _IFS:
             on = all(group[0] for group in active)
-            holds = on and self._holds(name, line)
+            holds = on and self._holds(name, line, guard)
             active.append((holds, holds or not on, False, place))
             return
         if not active:
@@ -169,6 +174,7 @@ class Preprocessor:
             if len(line) < 2 or line[1].kind != "name":
                 raise InputError("#undef needs a name", place=place)
             self.macros.pop(line[1].text, None)
+            self._undefined.add(line[1].text)
             yield Token("barrier", "", place)
         elif name == "include":
             yield from self._include(line, place)
@@ -198,12 +204,12 @@ class Preprocessor:
         if _ACTING & set(words[:2]):
             raise Unsupported(f"#pragma {' '.join(words[:2])}", place)
 
-    def _holds(self, name: str, line: list[Token]) -> bool:
+    def _holds(self, name: str, line: list[Token], guard: bool = False) -> bool:
         place = line[0].place
         if name != "if":
             if len(line) < 2 or line[1].kind != "name":
                 raise InputError(f"#{name} needs a name", place=place)
-            return self._defined(line[1].text) == (name == "ifdef")
+            return self._defined(line[1], guard) == (name == "ifdef")
         words: list[Token] = []
         rest = line[:0:-1]
         while rest:
@@ -216,7 +222,7 @@ class Preprocessor:
                         raise InputError("'defined' lacks a ')'", place=token.place)
                 if named.kind != "name" or named is token:
                     raise InputError("'defined' needs a name", place=token.place)
-                token = _number(token, int(self._defined(named.text)))
+                token = _number(token, int(self._defined(named)))
             elif token.text == "__has_include":
                 token = _number(token, int(self._has_include(rest, token)))
             elif token.text in _HAS:
@@ -225,10 +231,31 @@ class Preprocessor:
         expanded = list(self._expander.expand(words))
         if any(token.text == "defined" for token in expanded):
             raise Unsupported("'defined' that a macro expands to", place)
+        for token in expanded:
+            if token.kind == "name":
+                self._defined(token)
         return condition_holds([token.text for token in expanded], place)
 
-    def _defined(self, name: str) -> bool:
-        return name in self.macros or name in self._expander.special or name in _HAS
+    def _defined(self, token: Token, guard: bool = False) -> bool:
+        """Refused where it is not known; a `guard` against a second reading is the program's."""
+        name = token.text
+        if name in self.macros or name in self._expander.special or name in _HAS:
+            return True
+        known = name in self._undefined or guard or token.place.file.startswith("<")
+        if not known and (header := self.from_header(name)) is not None:
+            raise Unsupported(f"'{name}', which {header} may define,", token.place)
+        return False
+
+    def from_header(self, name: str) -> str | None:
+        """Where a name may be from that is not defined here, if it may be from elsewhere."""
+        for header in sorted(self.known):
+            if may_define(header, name):
+                return f"<{header}>"
+        if may_predefine(name):
+            return "the compiler or a header"
+        if self.missing:
+            return f"the header '{self.missing[0][0]}' (which was not found)"
+        return None
 
     # ---- included files
 
@@ -242,7 +269,9 @@ class Preprocessor:
             raise InputError("__has_include lacks a ')'", place=token.place)
         rest.pop()
         name, quoted = self._header(inside, token.place)
-        return (quoted and self._find(name, token.place) is not None) or name in HEADERS
+        if (quoted and self._find(name, token.place) is not None) or name in HEADERS:
+            return True
+        raise Unsupported(f"whether there is a header '{name}'", token.place)
 
     def _header(self, line: list[Token], place: Place) -> tuple[str, bool]:
         """The name of a header, and whether it is in quotes."""
@@ -295,6 +324,12 @@ class Preprocessor:
             except (OSError, RuntimeError):
                 continue
         return None
+
+
+def _defines(following: list[Token], line: list[Token]) -> bool:
+    """Is the next line a `#define` of the name that this one asks for?"""
+    words = [token.text for token in following]
+    return words == ["#", "define", line[1].text] if len(line) > 1 else False
 
 
 def _read(path: Path, place: Place) -> str:

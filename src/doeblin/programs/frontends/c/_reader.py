@@ -34,6 +34,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
         lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
         lowering.annotations = preprocessor.annotations
         lowering.headers = bool(preprocessor.known or preprocessor.missing)
+        lowering.from_header = preprocessor.from_header
         lowering.graph.remarks.missing = dict(preprocessor.missing)
         return _lower(lowering, tree, file)
     except ParseError as error:
@@ -107,8 +108,7 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
             later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
             lowering.file_scope(item, next(later, None))
         elif isinstance(item, c_ast.FuncDef):
-            lowering.functions[item.decl.name] = item
-            lowering.prototypes[item.decl.name] = item.decl.type
+            lowering.define_function(item)
         else:
             lowering.statement(item)
     lowering.define_globals()
@@ -125,7 +125,7 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
         place = lowering.place(parameter)
         name = lowering.fresh(parameter.name, kind, place)
         lowering.havoc(name, kind, place, origin="parameter")
-        frame[parameter.name] = Slot(kind, name)
+        frame[parameter.name] = Slot(kind, name, const=lowering.is_const(parameter))
     lowering.body(entry, frame, None)
     lowering.stop()
     lowering.note_unused()

@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from ...._errors import InputError
 from ...system import Jump, Loop
-from ...system.terms import compare, const, truth, var
+from ...system.terms import ZERO, compare, const, truth, var
 from ._declarations import Declarations
 from ._emitter import Slot, Value
 from ._library import ASSERTIONS, FAILURES
@@ -81,7 +81,7 @@ class Statements(Declarations):
         self.leave(name, value, old)
         self.scopes, self.function = outer
         if name in self.noreturn:
-            said = f"undefined behaviour: '{name}', which is declared not to return, returns"
+            said = f"undefined behaviour: '{name}', which must not return, returns"
             self.require(truth(False), said, self.place(node or definition))
         return value
 
@@ -89,6 +89,9 @@ class Statements(Declarations):
         self, result: tuple[str, CType], definition: Any, node: Any, entered: int
     ) -> None:
         """The end of a body that should have returned a value: to use that is undefined."""
+        if definition.decl.name == "main":  # it returns 0 (C11 5.1.2.2.3)
+            self.assign(result[0], ZERO, self.place(definition))
+            return
         used = node is not None and id(node) in self.used
         if used and self._reaches(entered, self.current):
             name = definition.decl.name

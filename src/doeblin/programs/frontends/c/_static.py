@@ -145,7 +145,7 @@ class Static(Emitter):
     def _kind_of_id(self, node: Any) -> CType | Opaque:
         slot = self.lookup(node.name)
         if slot is None:
-            raise InputError(f"'{node.name}' is not declared", place=self.place(node))
+            raise self.undeclared(node)
         return INT if slot.constant is not None else slot.kind
 
     def _kind_of_unaryop(self, node: Any) -> CType | Opaque:

@@ -31,6 +31,7 @@ class Token(NamedTuple):
     first: bool = False  # first on its line: only there does `#` begin a directive
     spaced: bool = False  # white space stands before it
     hidden: frozenset[str] = frozenset()  # macros it came from, which must not expand again
+    within: frozenset[str] = frozenset()  # macros in whose bodies it is written
 
 
 class _Text:

@@ -145,6 +145,8 @@ def integer_literal(text: str, place: Place) -> tuple[int, CType]:
             continue
         if value <= kind.high:
             return value, kind
+    if value <= ULLONG.high:
+        raise Unsupported(f"the constant {text}, which no signed type holds,", place)
     raise InputError(f"the constant {text} is beyond 64 bits", place=place)
 
 
