@@ -65,7 +65,7 @@ static int doeblin_assume(int holds) {
 _UNTESTABLE = {
     "ACSL": "what fails is an annotation, which compilers do not read",
     "returned none": "compilers make up a value that was not returned, and nothing need fail",
-    "not to return": "compilers take for granted that such a function does not return",
+    "must not return": "compilers take for granted that such a function does not return",
 }
 
 
