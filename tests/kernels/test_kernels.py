@@ -9,7 +9,7 @@ import numpy as np
 import numpyro.distributions as distributions
 import pytest
 
-from doeblin import InputError, UnsupportedError
+from doeblin import InputError, UnsupportedError, doeblin
 from doeblin.kernels import (
     AbstractReversibleKernel,
     BlockKernel,
@@ -25,6 +25,7 @@ from doeblin.kernels import (
     Potts,
     UniformChange,
     cycle,
+    locally_balanced,
     mixture,
     repeat,
 )
@@ -241,6 +242,24 @@ def test_sweeps_nest_in_combinations():
             r"num_proposals = 0 must be at least 1",
         ),
         (lambda: mixture([]), r"at least one kernel"),
+        (lambda: mixture([Gibbs(LOOP, 3)] * 2, [np.nan, 0.5]), r"weights \[nan, 0.5\] must be"),
+        (lambda: FiniteRestart([np.nan, 0.0]), r"logits = \[nan, 0.0\] is no law"),
+        (lambda: FiniteRestart(np.zeros((2, 2))), r"one logit a state, got shape \(2, 2\)"),
+        (lambda: IndependentSites([[0, 0], [np.nan, 0]]), r"logits\[1\] = \[nan, 0.0\] is no law"),
+        (lambda: FiniteKernel([[0, 0], [-np.inf, -np.inf]]), r"row \[1\] = .* is no law"),
+        (lambda: FiniteKernel(np.zeros((2, 3))), r"square matrix of logits.*\(2, 3\)"),
+        (
+            lambda: doeblin(FiniteKernel(np.zeros((2, 2))), FiniteRestart(np.zeros(4)), 0.3),
+            r"the restart draws from 4 states, but the kernel's matrix has 2",
+        ),
+        (
+            lambda: FiniteRestart(np.zeros(3)).log_prob(jnp.array(2.0)),
+            r"type float32 and shape \(\) does not fit here: it must be whole numbers",
+        ),
+        (
+            lambda: IndependentSites(np.zeros((3, 2))).log_prob(jnp.zeros(2, int)),
+            r"shape \(2,\) does not fit here: .* of shape \(3,\)",
+        ),
         (lambda: mixture([Gibbs(LOOP, 3)], [0.5]), r"weights \[0.5\] must be probabilities"),
         (lambda: mixture([Gibbs(LOOP, 3)], [0.5, 0.5]), r"1 kernels need 1 weights"),
         (lambda: cycle([LOOP]), r"is not a kernel; wrap a function"),
@@ -259,3 +278,64 @@ def test_sweeps_nest_in_combinations():
 def test_bad_input_is_refused_by_name(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_weights_that_are_traced_and_no_law_give_nan():
+    matrix = FiniteKernel.from_matrix([[0.9, 0.1], [0.3, 0.7]])
+    finite = jax.jit(lambda w: mixture([matrix] * 2, w).log_prob(jnp.array(0), jnp.array(0)))
+    assert np.isnan(finite(jnp.array([-1.0, 3.0])))
+    assert np.isnan(finite(jnp.array([3.0, 3.0])))
+    assert np.isclose(finite(jnp.array([0.5, 0.5])), np.log(0.9))
+
+
+def vector(state, x=None):
+    """A density that forgot to sum over the sites."""
+    return 1.0 * state.ravel()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Gibbs(vector, 2),
+        GibbsSweep(Gibbs(vector, 2)),
+        Gibbs(lambda s, x: vector(s).sum(keepdims=True), 2),
+        Metropolis(vector, UniformChange(2)),
+        locally_balanced(vector, 2),
+        locally_balanced(vector, 2, relaxed=lambda weights, x: weights),
+        BlockKernel(IndependentSites.uniform((2, 3), num_values=2), vector),
+        ColouredGibbs(vector, vector, np.zeros(6, int), 2),
+        Gibbs(vector, 2, conditional=lambda s, i, x: jnp.zeros(3)),
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_what_forgot_to_sum_is_refused(kernel):
+    """Before anything is drawn: broadcasting would have made numbers of it, and wrong ones."""
+    with pytest.raises(InputError, match=r"must return one number for (one state|each of 2)"):
+        jax.eval_shape(kernel.sample, jax.random.key(0), GRID_STATES[0])
+
+
+def test_states_outside_of_the_space_have_no_probability():
+    """Nor density, nor steps to them: indices are neither clamped nor counted from the end."""
+    inside = jnp.array([0, 2, 1])
+    states = jnp.array([[0, 3, 1], [0, 7, 1], [0, -1, 1], [0, 2, 1]])
+    kernels = [
+        Gibbs(LOOP, 3),
+        GibbsSweep(Gibbs(LOOP, 3)),
+        ColouredGibbs(LOOP, lambda s, x: jnp.zeros((3, 3)), [0, 1, 2], 3),
+        Metropolis(LOOP, UniformChange(3)),
+    ]
+    restart, finite = FiniteRestart(np.zeros(3)), FiniteKernel(np.zeros((3, 3)))
+
+    def told(state):
+        yield from (kernel.log_target(state) for kernel in kernels)
+        yield from (kernel.log_prob(state, inside) for kernel in kernels)
+        yield IndependentSites(np.zeros((3, 3))).log_prob(state)
+        yield restart.log_prob(state[1])
+        yield from (finite.log_prob(state[1], old) for old in (jnp.array(0), state[1]))
+        yield finite.log_target(state[1])
+
+    found = np.asarray(jax.jit(jax.vmap(lambda state: jnp.stack(list(told(state)))))(states))
+    assert np.all(np.isneginf(found[:3]))
+    assert np.all(np.isfinite(found[3]))
+    # From where there is no state, the law of a step is not zero but undefined.
+    assert np.isnan(finite.log_prob(jnp.array(0), jnp.array(3)))

@@ -119,6 +119,14 @@ BAD = {
         lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: jnp.sqrt(jnp.sum(p["u"] ** 2))),
         "gradient of the penalty",
     ),
+    "a label that there is none of": (
+        lambda: fit(SIMPLE, start(), [(None, np.array(y)) for y in (0, 1, 5, 2)]),
+        "example 2 has log-likelihood -inf: .*outside of the state space",
+    ),
+    "a datum that there is none of": (
+        lambda: log_likelihood(SIMPLE, start(), [(None, np.array(y)) for y in (0, -1)]),
+        "example 1 has log-likelihood -inf: .*outside of the state space",
+    ),
     "nothing to train": (
         lambda: fit(SIMPLE, {"u": jnp.zeros(5, jnp.int32)}, data(4, 0)),
         "nothing to train",

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
 from .._plain import plain_errors
-from ..kernels import AbstractKernel, AbstractRestart
+from ..kernels import AbstractKernel, AbstractRestart, FiniteKernel, FiniteRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
 from ._by_value import NotByValueError, by_value
 from ._keys import checked_key
@@ -304,3 +304,9 @@ def _check_parts(kernels: Sequence[Any], restart: Any) -> None:
                 f"{kernel!r} is not a kernel; subclass AbstractKernel or wrap a function with "
                 "FunctionKernel"
             )
+        if isinstance(kernel, FiniteKernel) and isinstance(restart, FiniteRestart):
+            known, drawn = kernel.logits.shape[0], restart.logits.shape[0]
+            if known != drawn:
+                raise InputError(
+                    f"the restart draws from {drawn} states, but the kernel's matrix has {known}"
+                )

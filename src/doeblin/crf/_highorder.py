@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._custom_types import Count, Input, RandomKey, Scalar
+from .._states import log_prob_of, one_number
 from ..kernels import AbstractReversibleKernel
 from ._ends import FractionBlock
 from ._potentials import Labels, Potentials, log_weight
@@ -85,10 +86,11 @@ class SequenceGibbs(AbstractReversibleKernel):
         return jnp.where((changed.sum() <= 1) & (place < length), log_prob, -jnp.inf)
 
     def _log_choice(self, new: Labels, old: Labels, place: Array, x: Input) -> Scalar:
-        return jax.nn.log_softmax(self._logits(old, place, x))[new[place]]
+        return log_prob_of(jax.nn.log_softmax(self._logits(old, place, x)), new[place])
 
     def log_target(self, state: Labels, x: Input = None) -> Scalar:
-        return jnp.asarray(self.log_density(state, x))
+        known = ((state >= 0) & (state < self.num_labels)).all()
+        return jnp.where(known, one_number(self.log_density(state, x)), -jnp.inf)
 
     def density(self) -> Callable[[Labels, Any], Any]:
         return self.log_density
@@ -97,7 +99,7 @@ class SequenceGibbs(AbstractReversibleKernel):
         if self.conditional is not None:
             return jnp.asarray(self.conditional(state, place, x))
         labels = jnp.arange(self.num_labels, dtype=state.dtype)
-        return jax.vmap(lambda label: jnp.asarray(self.log_density(state.at[place].set(label), x)))(
+        return jax.vmap(lambda label: one_number(self.log_density(state.at[place].set(label), x)))(
             labels
         )
 

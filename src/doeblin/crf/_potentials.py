@@ -90,7 +90,7 @@ class Potentials(eqx.Module):
 
 
 def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
-    """Unnormalised log-weight of one labelling."""
+    """Unnormalised log-weight of one labelling; -inf if there is no such label somewhere."""
     at_places = jnp.take_along_axis(potentials.unary, labels[:, None], axis=1)[:, 0]
     before, after = labels[:-1], labels[1:]
     if potentials.pairwise.ndim == 2:
@@ -99,7 +99,10 @@ def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
         at_steps = potentials.pairwise[jnp.arange(before.shape[0]), before, after]
     # `where` and not a product: padding may hold -inf.
     inside = potentials.inside
-    return jnp.where(inside, at_places, 0).sum() + jnp.where(inside[1:], at_steps, 0).sum()
+    total = jnp.where(inside, at_places, 0).sum() + jnp.where(inside[1:], at_steps, 0).sum()
+    # JAX clamps indices that are too large, and counts those below zero from the end.
+    known = (labels >= 0) & (labels < potentials.unary.shape[1])
+    return jnp.where((known | ~inside).all(), total, -jnp.inf)
 
 
 def log_partition(potentials: Potentials) -> Scalar:

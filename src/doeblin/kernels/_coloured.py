@@ -13,8 +13,9 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._states import log_prob_of
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_choice, checked_logits, checked_scalar
+from ._sites import LogDensity, Sites, checked_choice, checked_logits
 
 Conditionals = Callable[[State, Input], Float[Array, "sites values"]]
 
@@ -53,7 +54,13 @@ class ColouredGibbs(AbstractReversibleKernel):
 
     def logits(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
         """Unnormalised log-probabilities of the values of all sites, each given all others."""
-        logits = jnp.asarray(self.conditionals(state, x)).reshape(-1, self.sites.num_values)
+        logits, num_values = jnp.asarray(self.conditionals(state, x)), self.sites.num_values
+        if logits.ndim < 2 or logits.shape[-1] != num_values:
+            raise InputError(
+                f"conditionals must return one number for each of {num_values} values of every "
+                f"site, got shape {logits.shape}"
+            )
+        logits = logits.reshape(-1, num_values)
         if logits.shape[0] != self.colours.shape[0]:
             raise InputError(
                 f"conditionals gave logits for {logits.shape[0]} sites, but there are "
@@ -72,7 +79,7 @@ class ColouredGibbs(AbstractReversibleKernel):
     def log_redraw(self, new: State, old: State, colour: Any, x: Input) -> Scalar:
         """Log-probability that redrawing one colour turns `old` into `new`, if it can."""
         log_probs = jax.nn.log_softmax(checked_logits(self.logits(old, x)))
-        chosen = jnp.take_along_axis(log_probs, self.sites.get(new)[:, None], axis=1)[:, 0]
+        chosen = log_prob_of(log_probs, self.sites.get(new))
         return jnp.where(self.colours == colour, chosen, 0).sum()
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
@@ -101,7 +108,7 @@ class ColouredGibbs(AbstractReversibleKernel):
         )
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
-        return checked_scalar(self.log_density(state, x))
+        return self.sites.log_target(self.log_density, state, x)
 
     def density(self) -> LogDensity:
         return self.log_density

@@ -27,22 +27,12 @@ def mixture(
     reversibility) if all parts have the same target. Finite matrices give a finite matrix.
 
     Whether the target is the same is seen from the parts' `density()`; `same_target=True` says so
-    where that cannot tell.
+    where that cannot tell. Weights that are traced and no probabilities give NaN.
     """
     parts = _checked(kernels)
     if weights is None:
         weights = np.full(len(parts), 1 / len(parts))
-    weights = jnp.asarray(weights, dtype=float)
-    if weights.shape != (len(parts),):
-        raise InputError(
-            f"{len(parts)} kernels need {len(parts)} weights, got shape {weights.shape}"
-        )
-    if not isinstance(weights, Tracer):
-        low, total = float(weights.min()), float(weights.sum())
-        if low < 0 or abs(total - 1) > 1e-5:
-            raise InputError(
-                f"weights {np.asarray(weights).tolist()} must be probabilities that sum to one"
-            )
+    weights = _checked_weights(weights, len(parts))
     finite = [part for part in parts if isinstance(part, FiniteKernel)]
     if len(finite) == len(parts):
         check_same_size(finite)
@@ -50,6 +40,18 @@ def mixture(
             jnp.log(sum(w * k.matrix for w, k in zip(weights, finite, strict=True)))
         )
     return Mixture(tuple(parts), jnp.log(weights), _checked_target(parts, same_target))
+
+
+def _checked_weights(weights: Any, count: int) -> Float[Array, " kernels"]:
+    # In numpy: inside `jit`, where kernels are built for learning, jnp would trace the check.
+    xp = jnp if isinstance(weights, Tracer) else np
+    weights = xp.asarray(weights, dtype=jnp.result_type(float))
+    if weights.shape != (count,):
+        raise InputError(f"{count} kernels need {count} weights, got shape {weights.shape}")
+    is_law = xp.all(weights >= 0) & (xp.abs(weights.sum() - 1) <= 1e-5)
+    if xp is np and not is_law:
+        raise InputError(f"weights {weights.tolist()} must be probabilities that sum to one")
+    return jnp.where(is_law, weights, jnp.nan)
 
 
 def cycle(kernels: Sequence[AbstractKernel], *, same_target: bool | None = None) -> AbstractKernel:

@@ -12,8 +12,10 @@ from jaxtyping import Array, Bool, Float, Int
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
 from .._solve import solve
+from .._states import log_prob_of
 from ..finite import checked_law, checked_transitions
 from ._base import AbstractKernel, AbstractRestart
+from ._sites import check_laws
 
 
 class FiniteRestart(AbstractRestart):
@@ -25,6 +27,12 @@ class FiniteRestart(AbstractRestart):
 
     logits: Float[Array, " states"]
 
+    def __init__(self, logits: Any):
+        self.logits = jnp.asarray(logits, dtype=float)
+        if self.logits.ndim != 1 or not len(self.logits):
+            raise InputError(f"a law needs one logit a state, got shape {self.logits.shape}")
+        check_laws(self.logits, "logits")
+
     @classmethod
     def from_law(cls, law: Any) -> FiniteRestart:
         """From probabilities that sum to one."""
@@ -35,7 +43,7 @@ class FiniteRestart(AbstractRestart):
         return jax.random.categorical(key, self.logits)
 
     def log_prob(self, state: Int[Array, ""], x: Input = None) -> Scalar:
-        return jax.nn.log_softmax(self.logits)[state]
+        return log_prob_of(jax.nn.log_softmax(self.logits), state)
 
 
 class FiniteKernel(AbstractKernel):
@@ -46,6 +54,15 @@ class FiniteKernel(AbstractKernel):
     """
 
     logits: Float[Array, "states states"]
+
+    def __init__(self, logits: Any):
+        self.logits = jnp.asarray(logits, dtype=float)
+        if self.logits.ndim != 2 or len(set(self.logits.shape)) > 1 or not len(self.logits):
+            raise InputError(
+                f"a finite kernel needs a square matrix of logits, one row for each state, got "
+                f"shape {self.logits.shape}"
+            )
+        check_laws(self.logits, "row ")
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> FiniteKernel:
@@ -61,7 +78,10 @@ class FiniteKernel(AbstractKernel):
         return jax.random.categorical(key, self.logits[state])
 
     def log_prob(self, new: Int[Array, ""], old: Int[Array, ""], x: Input = None) -> Scalar:
-        return jax.nn.log_softmax(self.logits[old])[new]
+        # From where there is no state the law of a step is not zero, but undefined.
+        known = (jnp.asarray(old) >= 0) & (jnp.asarray(old) < self.logits.shape[0])
+        row = jnp.where(known, jax.nn.log_softmax(self.logits[old]), jnp.nan)
+        return log_prob_of(row, new)
 
     def law(self) -> Float[Array, " states"]:
         """The invariant law (of the single recurrent class that the matrix must have)."""
@@ -81,7 +101,7 @@ class FiniteKernel(AbstractKernel):
         return ~jnp.any(reach & ~reach.T, axis=1)
 
     def log_target(self, state: Int[Array, ""], x: Input = None) -> Scalar:
-        return _safe_log(self.law())[state]
+        return log_prob_of(_safe_log(self.law()), state)
 
     def reverse(self) -> FiniteKernel:
         law = self.law()

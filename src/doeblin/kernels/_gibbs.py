@@ -12,8 +12,9 @@ from jaxtyping import Array, Bool, Float, Int, UInt
 
 from .._custom_types import Count, Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._states import log_prob_of, one_number
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_logits, checked_scalar
+from ._sites import LogDensity, Sites, checked_logits
 
 Conditional = Callable[[State, Count, Input], Float[Array, " values"]]
 
@@ -45,10 +46,15 @@ class Gibbs(AbstractReversibleKernel):
     def logits(self, state: State, site: Count, x: Input = None) -> Float[Array, " values"]:
         """Unnormalised log-probabilities of the values of one site given all others."""
         if self.conditional is not None:
-            scores = self.conditional(state, site, x)
+            scores = jnp.asarray(self.conditional(state, site, x))
+            if scores.shape != (self.sites.num_values,):
+                raise InputError(
+                    f"a conditional must return one number for each of {self.sites.num_values} "
+                    f"values, got shape {scores.shape}"
+                )
         else:
             neighbours = self.sites.neighbours(state, site)
-            scores = jax.vmap(self.log_density, in_axes=(0, None))(neighbours, x)
+            scores = jax.vmap(lambda one: one_number(self.log_density(one, x)))(neighbours)
         return checked_logits(self.sites.mask(scores, site))
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
@@ -82,10 +88,10 @@ class Gibbs(AbstractReversibleKernel):
         return jnp.where(possible, log_prob - jnp.log(before.shape[0]), -jnp.inf)
 
     def _log_choice(self, old: State, after: Array, site: Count, x: Input) -> Scalar:
-        return jax.nn.log_softmax(self.logits(old, site, x))[after[site]]
+        return log_prob_of(jax.nn.log_softmax(self.logits(old, site, x)), after[site])
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
-        return checked_scalar(self.log_density(state, x))
+        return self.sites.log_target(self.log_density, state, x)
 
     def density(self) -> LogDensity:
         return self.log_density
@@ -145,7 +151,8 @@ class GibbsSweep(AbstractKernel):
         after = sites.get(new)
 
         def redraw(state: State, site: Count) -> tuple[State, Scalar]:
-            log_prob = jax.nn.log_softmax(self.gibbs.logits(state, site, x))[after[site]]
+            log_probs = jax.nn.log_softmax(self.gibbs.logits(state, site, x))
+            log_prob = log_prob_of(log_probs, after[site])
             values = sites.get(state)
             return sites.put(state, values.at[site].set(after[site])), log_prob
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
-from .._states import same_state
+from .._states import log_prob_of, one_number, same_state
 from ._base import AbstractKernel, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, Sites, checked_logits, checked_scalar
 
@@ -84,6 +84,9 @@ class Metropolis(AbstractReversibleKernel):
         return jax.lax.cond(same_state(new, old), stay, lambda: log_move(new))
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
+        sites = getattr(self.proposal, "sites", None)
+        if isinstance(sites, Sites):
+            return sites.log_target(self.log_density, state, x)
         return checked_scalar(self.log_density(state, x))
 
     def density(self) -> LogDensity:
@@ -135,7 +138,7 @@ class UniformChange(AbstractReversibleKernel):
         return jnp.where(one_change, -jnp.log(self._changes(counts)[-1]), -jnp.inf)
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
-        return jnp.zeros(())
+        return jnp.where(self.sites.contains(state), 0.0, -jnp.inf)
 
     def support(self, state: State, x: Input = None) -> tuple[State, Bool[Array, " states"]]:
         return self.sites.neighbourhood(state)
@@ -174,10 +177,10 @@ class ExactRatios(eqx.Module):
     def __call__(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
         def score(site: Array) -> Array:
             neighbours = self.sites.neighbours(state, site)
-            return jax.vmap(self.log_density, in_axes=(0, None))(neighbours, x)
+            return jax.vmap(lambda one: one_number(self.log_density(one, x)))(neighbours)
 
         num_sites = self.sites.get(state).shape[0]
-        return jax.vmap(score)(jnp.arange(num_sites)) - self.log_density(state, x)
+        return jax.vmap(score)(jnp.arange(num_sites)) - one_number(self.log_density(state, x))
 
 
 class TaylorRatios(eqx.Module):
@@ -193,7 +196,7 @@ class TaylorRatios(eqx.Module):
     def __call__(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
         values = self.sites.get(state)
         one_hot = jax.nn.one_hot(values, self.sites.num_values)
-        slope = jax.grad(self.relaxed)(one_hot, x)
+        slope = jax.grad(lambda weights: one_number(self.relaxed(weights, x)))(one_hot)
         return slope - jnp.take_along_axis(slope, values[:, None], axis=1)
 
 
@@ -245,5 +248,5 @@ def log_prob_change(
 ) -> Scalar:
     changed = sites.get(new) != sites.get(old)
     site = jnp.argmax(changed)
-    log_prob = logits[site, sites.get(new)[site]] - jax.nn.logsumexp(logits)
+    log_prob = log_prob_of(logits[site], sites.get(new)[site]) - jax.nn.logsumexp(logits)
     return jnp.where((changed.sum() == 1) & sites.same_rest(new, old), log_prob, -jnp.inf)

@@ -12,7 +12,9 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._states import log_prob_of, one_number
 from ._base import AbstractKernel, AbstractRestart
+from ._sites import check_laws
 
 
 class IndependentSites(AbstractRestart):
@@ -35,6 +37,7 @@ class IndependentSites(AbstractRestart):
                 f"logits need a last axis with one entry for each value, got shape "
                 f"{self.logits.shape}"
             )
+        check_laws(self.logits, "logits")
 
     @classmethod
     def uniform(cls, shape: tuple[int, ...], *, num_values: int) -> IndependentSites:
@@ -45,15 +48,13 @@ class IndependentSites(AbstractRestart):
         return jax.random.categorical(key, self.logits)
 
     def log_prob(self, state: Int[Array, "*sites"], x: Input = None) -> Scalar:
-        log_probs = jax.nn.log_softmax(self.logits)
-        return jnp.take_along_axis(log_probs, state[..., None], axis=-1).sum()
+        return log_prob_of(jax.nn.log_softmax(self.logits), state).sum()
 
     def sample_block(self, key: RandomKey, state: State, block: Any, x: Input = None) -> State:
         return jnp.where(block, self.sample(key, x).astype(state.dtype), state)
 
     def log_prob_block(self, state: State, block: Any, x: Input = None) -> Scalar:
-        log_probs = jax.nn.log_softmax(self.logits)
-        chosen = jnp.take_along_axis(log_probs, state[..., None], axis=-1)[..., 0]
+        chosen = log_prob_of(jax.nn.log_softmax(self.logits), state)
         return jnp.where(block, chosen, 0).sum()
 
 
@@ -75,7 +76,7 @@ class FunctionRestart(AbstractRestart):
         return self.sample_function(key, x)
 
     def log_prob(self, state: State, x: Input = None) -> Scalar:
-        return jnp.asarray(self.log_prob_function(state, x))
+        return one_number(self.log_prob_function(state, x), "log_prob of a restart")
 
 
 class _Sample(eqx.Module):
@@ -137,4 +138,4 @@ class FunctionKernel(AbstractKernel):
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         if self.log_prob_function is None:
             return super().log_prob(new, old, x)
-        return jnp.asarray(self.log_prob_function(new, old, x))
+        return one_number(self.log_prob_function(new, old, x), "log_prob of a kernel")

@@ -9,12 +9,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Count, Input, Scalar, State
 from .._errors import InputError
-from .._states import same_state
+from .._states import one_number, same_state
 
 LogDensity = Callable[[State, Input], Any]
 """An unnormalised log-density of one state given the input."""
@@ -110,10 +111,38 @@ class Sites(eqx.Module):
         states = jax.tree.map(lambda one, more: jnp.concatenate([one[None], more]), state, others)
         return states, jnp.concatenate([jnp.array([True]), exist])
 
+    def contains(self, state: State) -> Bool[Array, ""]:
+        """Whether every site has one of its values."""
+        values = self.get(state)
+        return ((values >= 0) & (values < self.counts(values.shape[0]))).all()
+
+    def log_target(self, log_density: LogDensity, state: State, x: Input) -> Scalar:
+        """The log-density of a state; -inf where a site has a value that is none of its own."""
+        inside = self.contains(state)
+        value = checked_scalar(log_density(state, x), where=inside)
+        return jnp.where(inside, value, -jnp.inf)
+
     def same_rest(self, new: State, old: State) -> Bool[Array, ""]:
         """Whether everything in the two states but the sites agrees."""
         restored = self.put(new, self.get(old))
         return same_state(restored, old)
+
+
+def check_laws(logits: Array, what: str) -> None:
+    """Refuse rows of logits that are no law, where they can be looked at.
+
+    Traced ones cannot: then `log_prob` is NaN.
+    """
+    if isinstance(logits, Tracer):
+        return
+    bad = np.argwhere(~np.isfinite(np.asarray(logits).max(axis=-1)))
+    if len(bad):
+        row = np.asarray(logits)[tuple(bad[0])]
+        where = f"{what}{bad[0].tolist() if len(bad[0]) else ''}"
+        raise InputError(
+            f"{where} = {row.tolist()} is no law: logits must be numbers, or -inf for what is "
+            "impossible, and not all of them"
+        )
 
 
 def checked_logits(logits: Array) -> Array:
@@ -128,17 +157,12 @@ def checked_choice(numbers: Array) -> Array:
     return eqx.error_if(numbers, jnp.isnan(numbers).any(), _NO_CHOICE)
 
 
-def checked_scalar(value: Any) -> Scalar:
-    """A user's log-density of one state, checked to be one number and not NaN."""
-    value = jnp.asarray(value)
-    if value.shape != ():
-        raise InputError(
-            f"a log-density must return one number for one state, got shape {value.shape}; "
-            "write it for a single state (doeblin vmaps for you)"
-        )
+def checked_scalar(value: Any, where: Any = True) -> Scalar:
+    """A user's log-density of one state, checked to be one number and, `where` asked, not NaN."""
+    value = one_number(value)
     return eqx.error_if(
         value,
-        jnp.isnan(value) | jnp.isposinf(value),
+        (jnp.isnan(value) | jnp.isposinf(value)) & where,
         "a log-density returned NaN or +inf; it must be finite, or -inf for impossible states "
         "(look for log(0) - log(0), 0 * inf and overflow in it)",
     )

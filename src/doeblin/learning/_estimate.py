@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._custom_types import Input, RandomKey, Scalar
+from .._states import one_number
 from ..chains import Chain
 
 
@@ -94,6 +95,7 @@ class RestartLikelihood(AbstractEstimator):
             log_prob = chain.restart.log_prob(y, x)
         else:
             log_prob = self.proposal.log_marginal((x, y))
+        log_prob = one_number(log_prob, "log_prob of a restart")
         stages = chain.stage_matrix.shape[0]
         one_walk = jax.lax.stop_gradient(log_prob)[None]
         return PathEstimate(log_prob, one_walk, jnp.array(0.0), jnp.zeros((stages, stages)))

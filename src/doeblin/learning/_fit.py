@@ -25,7 +25,7 @@ from ._contrastive import PersistentContrastive
 from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
-from ._step import Solver, evaluate, refuse_gradient, train_step
+from ._step import Solver, evaluate, refuse_gradient, refuse_impossible, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]
 """objective(key, parameters, example): an estimate to maximise, for one example."""
@@ -121,7 +121,8 @@ def fit(
 
     Warns once, with a [`CollapseWarning`][doeblin.learning.CollapseWarning], if almost all weight
     comes to lie on one walk of each estimate. A step whose gradient is not finite is refused, and
-    the example named. A second call with the same shapes and the same functions compiles nothing.
+    the example named; so is, in the first epoch, an example of likelihood zero. A second call with
+    the same shapes and the same functions compiles nothing.
     """
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     if validation is not None and not isinstance(validation, Dataset):
@@ -174,6 +175,9 @@ def fit(
                     raise refuse_gradient(
                         objective, before, fixed, step_key, batch, numbers, bool(memory)
                     )
+                lost = np.flatnonzero(sums.pop("lost"))
+                if run.epoch == 0 and len(lost):
+                    raise refuse_impossible(data.numbers[bucket][indices[lost[0]]])
                 _remember(memory, bucket, indices, kept)
                 run.steps += 1
                 run.position += 1
@@ -230,7 +234,10 @@ def log_likelihood(
     batch_size: int = 32,
     seed: int = 0,
 ) -> LogLikelihood:
-    """The mean log-likelihood of the examples: progress measured in the objective itself."""
+    """The mean log-likelihood of the examples: progress measured in the objective itself.
+
+    An example of likelihood zero is refused by its number.
+    """
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
     batch_size = min(batch_size, max(data.sizes))

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Shaped
 
 from .._custom_types import Flag, Input, RandomKey, Scalar, State
 from .._errors import UnsupportedError
+from .._states import one_number
 from ..chains import Chain
 from ..kernels import AbstractKernel, AbstractRestart
 from ._stages import log_restart_mass, reordered, safe_log
@@ -50,7 +51,10 @@ class Model(eqx.Module):
         return frozen(jax.vmap(lambda key: self.restart.sample(key, self.x))(keys))
 
     def log_u(self, states: State) -> Array:
-        return jax.vmap(lambda state: self.restart.log_prob(state, self.x))(states)
+        def one(state: State) -> Scalar:
+            return one_number(self.restart.log_prob(state, self.x), "log_prob of a restart")
+
+        return jax.vmap(one)(states)
 
     def log_stage(self, before: Array, after: Array) -> Array:
         """log C[before, after]; only entries that are used get a gradient."""
@@ -64,15 +68,22 @@ class Model(eqx.Module):
         """log A(new | old) at each slot, by the kernel of its stage."""
 
         def one(stage: Array, new: State, old: State) -> Scalar:
-            return on_stage(self.kernels, stage, lambda kernel: kernel.log_prob(new, old, self.x))
+            return on_stage(
+                self.kernels, stage, lambda kernel: self._step(kernel.log_prob, new, old)
+            )
 
         return jax.vmap(one)(stage, new, old)
+
+    def _step(self, log_prob: Callable[..., Any], new: State, old: State) -> Scalar:
+        return one_number(log_prob(new, old, self.x), "log_prob of a kernel")
 
     def log_move(self, tape: Tape, new: State) -> Array:
         """The same from a tape's old states; right where the two states differ."""
 
         def one(stage: Array, new: State, old: State) -> Scalar:
-            return on_stage(self.kernels, stage, lambda kernel: kernel.log_move(new, old, self.x))
+            return on_stage(
+                self.kernels, stage, lambda kernel: self._step(kernel.log_move, new, old)
+            )
 
         return jax.vmap(one)(tape.stage, new, tape.old)
 
@@ -83,9 +94,6 @@ class Model(eqx.Module):
         it), the gradient is taken at a step of the tape instead.
         """
 
-        def one(kernel: AbstractKernel, new: State, old: State) -> Scalar:
-            return kernel.log_prob(new, old, self.x)
-
         found = jnp.zeros(tape.stage.shape)
         for stage, kernel in enumerate(self.kernels):
             new = old = endpoints
@@ -94,7 +102,7 @@ class Model(eqx.Module):
                 taken = jax.tree.map(lambda leaf, slot=slot: leaf[slot], (tape.new, tape.old))
                 new, old = (endpoints.instead(possible[stage], state) for state in taken)
             own = endpoints.each(
-                jax.vmap(lambda new, old, kernel=kernel: one(kernel, new, old)),
+                jax.vmap(lambda new, old, kernel=kernel: self._step(kernel.log_prob, new, old)),
                 new.states,
                 old.states,
             )

@@ -93,6 +93,7 @@ def _train_step(
         effective = jax.vmap(lambda one: one.effective_walks)(estimate)
         sums = {
             "examples": weights.sum(),
+            "each": estimate.log_likelihood,
             "log_likelihood": total,
             "effective_walks": jnp.sum(jnp.where(weights > 0, effective, 0)),
             "walks": weights.sum() * estimate.log_walk_weights.shape[-1],
@@ -102,6 +103,7 @@ def _train_step(
 
     slope, (sums, going_on) = jax.grad(loss, has_aux=True)(learned)
     bad = [~jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(slope)]
+    sums["lost"] = (weights > 0) & jnp.isneginf(sums.pop("each"))
     updates, state = solver.functions.update(slope, state, learned)
     learned = optax.apply_updates(learned, updates)
     squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
@@ -155,6 +157,15 @@ def refuse_gradient(
     )
 
 
+def refuse_impossible(number: int) -> InputError:
+    """What is wrong with an example of likelihood zero: it would count for nothing, silently."""
+    return InputError(
+        f"example {number} has log-likelihood -inf: the restart gives it no probability, and no "
+        "walk came by it. Look for values outside of the state space (labels count from 0), give "
+        "the restart some mass everywhere, or take more walks, or Bidirectional"
+    )
+
+
 @eqx.filter_jit
 def _estimates(
     objective: Any, learned: Any, fixed: Any, key: RandomKey, examples: Any, size: int
@@ -183,6 +194,8 @@ def evaluate(
                 len(batch.weights),
             )
             some, errors = np.asarray(some)[: len(indices)], np.asarray(errors)[: len(indices)]
+        if len(lost := np.flatnonzero(np.isneginf(some))):
+            raise refuse_impossible(data.numbers[bucket][indices[lost[0]]])
         bad = np.flatnonzero(np.isnan(some) | np.isposinf(some))
         if len(bad):
             raise InputError(
