@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import doeblin
-from doeblin.chains._by_value import ByValue, by_value
+from doeblin.chains._by_value import ByValue, NotByValueError, by_value
 from doeblin.kernels import FiniteKernel, FiniteRestart
 
 compiled: list[str] = []
@@ -93,7 +94,7 @@ def same(first: Any, second: Any) -> bool:
     """Whether the two would share a compiled program (and, with equal arrays, its results)."""
     one, other = by_value(first), by_value(second)
     if not (isinstance(one, ByValue) and isinstance(other, ByValue)):
-        return one is other
+        return one == other
     return jax.tree.structure(one) == jax.tree.structure(other)
 
 
@@ -157,7 +158,47 @@ def test_functions_are_the_same_only_if_everything_they_use_is(monkeypatch: Any)
     assert not same(lambda s: s + 1, lambda s: s + 2)
     assert same(scaled(jnp.sum), scaled(jnp.sum)) and not same(scaled(jnp.sum), scaled(jnp.mean))
     recursive: Any = lambda state: recursive  # noqa: E731
-    assert by_value(recursive) is recursive
+    assert not same(recursive, recursive)
+
+
+def test_what_may_have_changed_is_compiled_anew():
+    """The same function, of surroundings that cannot be compared: never what was before."""
+
+    class Own:
+        scale = 1.0
+
+        def method(self, state: Any) -> Any:
+            return self.scale * state
+
+    own, settings = Own(), types.SimpleNamespace(scale=1.0)
+
+    by_settings = lambda state: settings.scale * state  # noqa: E731
+    by_class = lambda state: Own.scale * state  # noqa: E731
+    for function in (own.method, by_settings, by_class, partial(Own.method, own)):
+        assert not same(function, function)
+    before = estimated(own.method)[0]
+    Own.scale = 5.0
+    assert estimated(own.method)[0] == pytest.approx(5 * before)
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+class Clever(NamedTuple):
+    first: Any
+
+    @property
+    def scaled(self) -> Any:
+        return SCALE * self.first
+
+
+def test_states_with_names_are_compared_by_value_unless_they_have_ways_of_their_own():
+    double = by_value(lambda state: 2 * state.first)
+    assert float(double(Pair(jnp.array(1.0), None))) == 2
+    with pytest.raises(NotByValueError):
+        double(Clever(jnp.array(1.0)))
 
 
 def test_rebuilt_functions_do_the_same():

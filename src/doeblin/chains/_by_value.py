@@ -4,7 +4,8 @@ JAX compares functions by identity: every `lambda` is a new one, and costs a com
 functions are the same if they have the same code and the same surroundings: defaults, enclosed
 variables and global names, and those of the functions they call. JAX arrays among these become
 arguments of the compiled program. Where it is not certain that nothing else matters (an object of
-the user's, a module of the user's, an import inside), the function is compared by identity.
+the user's, a module of the user's, an import inside), the function is the same as no other, not
+even as itself at another time: what it looks at may have changed since.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import dis
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -30,6 +31,9 @@ _BUILTINS = {
     *("set", "slice", "sorted", "sum", "tuple", "zip"),
 }
 _REFUSED = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_BUILD_CLASS"}
+
+# What Python itself gives a tuple with names.
+_NAMED_TUPLE = {*vars(NamedTuple("_NAMED_TUPLE", [])), "__annotations__", "__orig_bases__"}
 
 
 class NotByValueError(Exception):
@@ -53,13 +57,23 @@ class ByValue(eqx.Module):
 
 
 def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function to be compared by value where that is safe, else as it is."""
-    if not isinstance(function, types.FunctionType):
+    """The function to be compared by value where that is safe, else one to be used once."""
+    if _is_fixed(function):
         return function
     try:
-        return ByValue(function)
+        return ByValue(function) if isinstance(function, types.FunctionType) else Once(function)
     except NotByValueError:
-        return function
+        return Once(function)
+
+
+class Once:
+    """A function that is the same as no other one: code that was compiled for it serves once."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+
+    def __call__(self, state: Any) -> Any:
+        return self.function(state)
 
 
 class _Fixed:
@@ -191,9 +205,17 @@ def _rebuilt(recipe: tuple[Any, ...], arrays: list[Array]) -> Any:
 
 
 def _plain_tree(tree: Any) -> bool:
-    """Whether a tree is made of Python's own containers and arrays only."""
-    if type(tree) in (tuple, list):
+    """Whether a tree is made of arrays and Python's own containers, or tuples with names, only."""
+    if type(tree) in (tuple, list) or _is_plain_named_tuple(tree):
         return all(_plain_tree(item) for item in tree)
     if type(tree) is dict:
         return all(_plain_tree(item) for item in tree.values())
     return tree is None or isinstance(tree, jax.Array)
+
+
+def _is_plain_named_tuple(tree: Any) -> bool:
+    """Whether it has fields, and nothing else of its own that could change."""
+    kind = type(tree)
+    if kind.__bases__ != (tuple,) or not hasattr(kind, "_fields"):
+        return False
+    return set(vars(kind)) <= {*_NAMED_TUPLE, *kind._fields}

@@ -18,7 +18,7 @@ from .._errors import InputError
 from .._plain import plain_errors
 from ..kernels import AbstractKernel, AbstractRestart, FiniteKernel, FiniteRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
-from ._by_value import NotByValueError, by_value
+from ._by_value import ByValue, NotByValueError, Once, by_value
 from ._keys import checked_key
 from ._regeneration import Estimate, TourSums, estimate_from_tours
 from ._tours import check_shapes, exact_draws, tour_sums
@@ -157,6 +157,10 @@ class Chain(eqx.Module):
         Tours between restarts are independent, so their sums give a ratio estimator with a central
         limit theorem and no autocorrelations to guess. Memory is that of `chunk` tours. With
         `stages`, the expectation is that given that the chain is in one of them.
+
+        A function of the same code over the same numbers, arrays and functions is compiled once. If
+        it looks at objects of other kinds, which may change, it is compiled anew at each call: give
+        it what it needs of them by local variables.
         """
         if num_tours < 2 or chunk < 1:
             raise InputError(
@@ -195,9 +199,9 @@ class Chain(eqx.Module):
                 return estimate_from_tours(partial(tours, compared), num_tours, chunk)
             except (NotByValueError, TypeError, IndexError):
                 # A function may look at its arrays as only constants can be looked at.
-                if compared is function:
+                if not isinstance(compared, ByValue):
                     raise
-            return estimate_from_tours(partial(tours, function), num_tours, chunk)
+            return estimate_from_tours(partial(tours, Once(function)), num_tours, chunk)
 
 
 def doeblin(kernel: AbstractKernel, restart: AbstractRestart, epsilon: Any) -> Chain:
