@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from doeblin import InputError
-from doeblin.learning import FixedHorizon, Reversal, em_epsilon, em_stage_matrix, exit_rates
+from doeblin.chains import doeblin
+from doeblin.kernels import FiniteKernel, FiniteRestart
+from doeblin.learning import (
+    FixedHorizon,
+    Forward,
+    Reversal,
+    em_epsilon,
+    em_stage_matrix,
+    exit_rates,
+)
 
 from .models import NUM_STATES, PLAIN, STAGED
 
@@ -118,3 +127,29 @@ def test_em_keeps_what_is_impossible_impossible():
 def test_counts_are_checked():
     with pytest.raises(InputError, match="must end in"):
         em_epsilon(jnp.zeros((3, 3)))
+
+
+def test_the_derivative_by_epsilon_where_it_is_one():
+    """There no walk takes a step, and d log π̃(y)/dε = (u - uA)(y)/u(y) all the same."""
+    u, y = np.array([0.5, 0.3, 0.2]), 2
+    matrix = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
+    kernel, restart = FiniteKernel.from_matrix(matrix), FiniteRestart.from_law(u)
+
+    def value(epsilon: jax.Array, key: jax.Array) -> jax.Array:
+        estimate = Forward(FixedHorizon(0.5), num_walks=16)(
+            key, doeblin(kernel, restart, epsilon), jnp.array(y)
+        )
+        return estimate.log_likelihood
+
+    slopes = jax.jit(jax.vmap(jax.value_and_grad(value), in_axes=(None, 0)))
+    keys = jax.random.split(jax.random.key(0), 400)
+    for epsilon in (1.0, 0.75):
+        values, found = (np.asarray(a, np.float64) for a in slopes(jnp.array(epsilon), keys))
+        law = epsilon * np.linalg.solve(np.eye(3) - (1 - epsilon) * matrix.T, u)
+        # π̃ = εu + (1-ε)π̃A, so dπ̃ = u - π̃A + (1-ε)dπ̃A.
+        slope = np.linalg.solve(np.eye(3) - (1 - epsilon) * matrix.T, u - matrix.T @ law)
+        weights = np.exp(values) / law[y]
+        assert abs(weights.mean() - 1) <= 5 * weights.std() / 20 + 1e-6
+        products = weights * found
+        assert abs(products.mean() - slope[y] / law[y]) <= 5 * products.std() / 20
+        assert products.std() / 20 < 0.1

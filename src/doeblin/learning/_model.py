@@ -18,6 +18,9 @@ from ..kernels import AbstractKernel, AbstractRestart
 from ._stages import log_restart_mass, reordered, safe_log
 from ._tape import Tape, frozen, on_stage
 
+# A weight that matters in no sum, but is a number that can be divided by.
+_TINY = 1e-30
+
 
 class Model(eqx.Module):
     """A chain given its input, with z* as the last stage."""
@@ -36,6 +39,11 @@ class Model(eqx.Module):
     @property
     def log_start(self) -> Scalar:
         return log_restart_mass(self.matrix)
+
+    @property
+    def never_leaves(self) -> Flag:
+        """Whether a restart follows each restart, as in a plain chain with ε = 1."""
+        return jnp.asarray(len(self.kernels) == 1) & (self.matrix[-1, 0] == 0)
 
     def demand(self, capability: Any, estimator: str) -> None:
         for kernel in self.kernels:
@@ -57,10 +65,13 @@ class Model(eqx.Module):
         return jax.vmap(one)(states)
 
     def log_stage(self, before: Array, after: Array) -> Array:
-        """log C[before, after]; only entries that are used get a gradient."""
+        """log C[before, after]. With several kernels, a move of probability zero is taken for an
+        impossible one, and gets no gradient."""
         if len(self.kernels) == 1:
-            # Without a gather: the one stage follows itself or z*.
-            first, later = safe_log(self.matrix[1, 0]), safe_log(self.matrix[0, 0])
+            # Without a gather: the one stage follows itself or z*. A first step of probability zero
+            # has a derivative all the same (at ε = 1): a tiny weight times that of its logarithm.
+            first = jnp.log(self.matrix[1, 0] + jnp.where(self.never_leaves, _TINY, 0))
+            later = safe_log(self.matrix[0, 0])
             return jnp.where(before == 1, first, later)
         return safe_log(self.matrix[before, after])
 

@@ -1,6 +1,7 @@
 """Learning how often to restart, and when to move from stage to stage.
 
-By gradient: build the chain inside the loss from a traced ε or stage matrix. By EM: take the
+By gradient: build the chain inside the loss from a traced ε or stage matrix (whose zeros are moves
+that cannot happen, and stay so: with several kernels they get no gradient). By EM: take the
 `stage_counts` of estimates for all data, and update.
 """
 

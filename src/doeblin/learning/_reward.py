@@ -76,6 +76,7 @@ class Reward(AbstractEstimator):
             + _weighted(first * scales, rewards[0])
             + _weighted(later * tape.spread(scales), rewards[1])
         )
+        per_walk = jnp.where(model.never_leaves, first, per_walk)
         total = per_walk.sum()
         value = jnp.where(total > 0, jnp.log(total / self.num_walks) + top, -jnp.inf)
         order = np.argsort(others(chain.stage_matrix, chain.restart_stage))
