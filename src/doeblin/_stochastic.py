@@ -53,9 +53,33 @@ def checked_law(law: ArrayLike, what: str = "law") -> NDArray[np.float64]:
 
 
 def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The invariant law of a stochastic matrix with a single recurrent class."""
-    size = len(matrix)
-    # One balance equation is redundant; normalisation takes its place.
-    system = np.vstack([(matrix.T - np.eye(size))[1:], np.ones(size)])
-    law = np.linalg.solve(system, np.append(np.zeros(size - 1), 1.0))
-    return np.maximum(law, 0) / np.maximum(law, 0).sum()
+    """The invariant law of a stochastic matrix; refuses one that has several.
+
+    States are taken out one by one, each with the chances of passing through it. Nothing is ever
+    subtracted, so every entry keeps its digits, however rare the moves are (Grassmann, Taksar &
+    Heyman, 1985).
+    """
+    home = np.flatnonzero(_reach(matrix).all(axis=0))
+    if not len(home):
+        raise InputError(
+            "the chain has more than one stationary law, because some states never reach others; "
+            "connect them, or add restarts"
+        )
+    # All states reach the first, so none is left without a way out to those before it.
+    order = np.append(home[0], np.delete(np.arange(len(matrix)), home[0]))
+    rest = matrix[np.ix_(order, order)]
+    for last in range(len(matrix) - 1, 0, -1):
+        rest[:last, last] /= rest[last, :last].sum()
+        rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
+    law = np.ones(len(matrix))
+    for state in range(1, len(matrix)):
+        law[state] = law[:state] @ rest[:state, state]
+    return (law / law.sum())[np.argsort(order)]
+
+
+def _reach(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each state leads to each other one, in any number of steps."""
+    reach = (matrix > 0) | np.eye(len(matrix), dtype=bool)
+    for _ in range(len(matrix).bit_length()):
+        reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
+    return reach

@@ -113,6 +113,25 @@ def test_spectra_by_hand():
     assert finite.is_reversible(0.9 * rotation + 0.1 / 3, tolerance=1.0)
 
 
+@pytest.mark.parametrize("rate", [1e-3, 1e-12, 1e-13, 1e-17, 1e-300])
+def test_slow_chains_by_hand(rate):
+    """However rare moves are, laws have all their digits."""
+    matrix = np.array([[1 - 3 * rate, 3 * rate], [rate, 1 - rate]])
+    np.testing.assert_allclose(finite.stationary(matrix), [0.25, 0.75], rtol=1e-14)
+    # A cycle that is slow, and goes one way.
+    one_way = rate * np.array([[-2, 2, 0], [0, -1, 1], [3, 0, -3]]) + np.eye(3)
+    np.testing.assert_allclose(finite.stationary(one_way), np.array([3, 6, 2]) / 11, rtol=1e-14)
+    assert not finite.is_reversible(one_way)
+    assert finite.is_reversible(matrix)
+    # Restarts that are rare: the law of A where it has one, else how restarts fall into classes.
+    apart = [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    law = finite.restarted_law(apart, [0.2, 0.2, 0.6], rate)
+    np.testing.assert_allclose(law, [0.2, 0.2, 0.6], rtol=1e-14)
+    law = finite.restarted_law([[0.9, 0.1], [0.3, 0.7]], [0.5, 0.5], rate)
+    second = (0.1 + 0.4 * rate) / (0.4 + 0.6 * rate)
+    np.testing.assert_allclose(law, [1 - second, second], rtol=1e-14)
+
+
 def test_bounds_and_curves_by_hand():
     """A = [[.9, .1], [.3, .7]] has π = (3/4, 1/4) and gap 0.4; u = (0, 1) is sqrt(3) away."""
     matrix, restart = [[0.9, 0.1], [0.3, 0.7]], [0.0, 1.0]
@@ -126,6 +145,10 @@ def test_bounds_and_curves_by_hand():
         0
     ] == pytest.approx(np.array([0.75, 0.25]) @ np.log([0.75, 0.25] / law))
     assert backward[1] == math.inf
+    # A chain that goes to and fro has no gap, so nothing bounds how far restarts take it.
+    assert finite.mahalanobis_bound([[0, 1], [1, 0]], [1, 0], 0.1) == math.inf
+    assert finite.mahalanobis_bound([[0, 1], [1, 0]], [0.5, 0.5], 0.1) == 0
+    assert finite.mahalanobis_bound([[1.0]], [1], 0.1) == 0
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
-from .._stochastic import checked_law, checked_transitions
+from .._stochastic import checked_law, checked_transitions, invariant_law
 from ..schedules import Schedule, checked_epsilon
 from ._laws import is_reversible, kl_divergence, mahalanobis, spectral_gap, stationary
 
@@ -21,15 +22,12 @@ def restarted(matrix: ArrayLike, restart: ArrayLike, epsilon: float) -> NDArray[
 
 
 def restarted_law(matrix: ArrayLike, restart: ArrayLike, epsilon: float) -> NDArray[np.float64]:
-    """Its stationary law in closed form: π̃ = ε Σ_j (1-ε)^j u A^j = ε u (I - (1-ε)A)^-1.
+    """Its stationary law π̃ = ε Σ_j (1-ε)^j u A^j = ε u (I - (1-ε)A)^-1, for any ε > 0.
 
     >>> restarted_law([[0.9, 0.1], [0.3, 0.7]], [0, 1], 1.0).tolist()
     [0.0, 1.0]
     """
-    checked, law = _checked_pair(matrix, restart)
-    epsilon = checked_epsilon(epsilon)
-    solved = np.linalg.solve(np.eye(len(law)) - (1 - epsilon) * checked.T, epsilon * law)
-    return np.maximum(solved, 0) / np.maximum(solved, 0).sum()
+    return invariant_law(restarted(matrix, restart, epsilon))
 
 
 def kl_curves(
@@ -44,11 +42,18 @@ def kl_curves(
 
 
 def mahalanobis_bound(matrix: ArrayLike, restart: ArrayLike, epsilon: float) -> float:
-    """The paper's bound on d_π(π̃) for reversible A: ε/(1-λ_2(A)) · d_π(u)."""
+    """The paper's bound on d_π(π̃) for reversible A: ε/(1-|λ_2(A)|) · d_π(u).
+
+    Infinite for a periodic chain, whose gap is zero.
+    """
     if not is_reversible(matrix):
         raise InputError("the Mahalanobis bound holds for reversible chains, and this one is not")
     distance = mahalanobis(stationary(matrix), checked_law(restart))
-    return checked_epsilon(epsilon) / spectral_gap(matrix) * distance
+    epsilon, gap = checked_epsilon(epsilon), spectral_gap(matrix)
+    if distance == 0:
+        return 0.0
+    # A gap of zero is computed as one of some roundings, of either sign.
+    return math.inf if gap <= 1e-15 * len(np.atleast_1d(matrix)) else epsilon / gap * distance
 
 
 def staged_matrix(
