@@ -9,7 +9,7 @@ import pytest
 
 import doeblin
 from doeblin import InputError, Schedule, finite
-from doeblin.chains import _walk
+from doeblin.chains import Position, _walk
 from doeblin.kernels import (
     FiniteKernel,
     FiniteRestart,
@@ -238,6 +238,14 @@ def test_certificates_speak_of_the_chain():
     assert chain.schedule.num_stages == 2
 
 
+PLAIN, KEY = finite_chain(SCHEDULES["plain"])[0], jax.random.key(0)
+
+
+def test_whole_numbers_of_any_kind_will_do():
+    draws = PLAIN.draw(KEY, np.int64(20), lanes=np.int32(7)).state
+    np.testing.assert_array_equal(draws, PLAIN.draw(KEY, 20, lanes=7).state)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -295,7 +303,24 @@ def test_certificates_speak_of_the_chain():
             lambda: finite_chain(SCHEDULES["plain"])[0].draw_each(
                 jax.random.key(0), 5, (jnp.zeros(2), jnp.zeros(3))
             ),
-            r"one leading axis in common, got lengths \[2, 3\]",
+            r"one leading axis in common, .*got lengths \[2, 3\]",
+        ),
+        (lambda: PLAIN.draw_each(KEY, 5, 1.0), r"one leading axis .*got lengths \['none'\]"),
+        (lambda: PLAIN.draw_each(KEY, 5, jnp.zeros((0, 2))), r"got lengths \[0\]"),
+        (lambda: PLAIN.draw(KEY, 1.5), "num_draws = 1.5 must be a whole number"),
+        (lambda: PLAIN.draw(KEY, "3"), "num_draws = '3' must be a whole number"),
+        (lambda: PLAIN.draw(KEY, 3, lanes=1.5), "lanes = 1.5 must be a whole number"),
+        (lambda: PLAIN.run(KEY, 2.5), "num_steps = 2.5 must be a whole number"),
+        (lambda: PLAIN.estimate(KEY, len, num_tours=10.5), "num_tours = 10.5 must be a whole"),
+        (lambda: PLAIN.estimate(KEY, len, stages="ab"), "stages = 'ab' must be a list"),
+        (lambda: PLAIN.estimate(KEY, len, stages=1), "stages = 1 must be a list"),
+        (lambda: PLAIN.estimate(KEY, lambda s: jnp.exp(1j * s)), "real and imaginary parts"),
+        (lambda: PLAIN.run(KEY, 3, start=jnp.array(1)), "is no Position"),
+        (lambda: PLAIN.run(KEY, 3, start=Position(0, 9, 0, 0)), "start.stage = 9 is none of 0"),
+        (lambda: PLAIN.run(KEY, 3, start=Position(7, 0, 0, 0)), "start.state = 7 is none of 0"),
+        (
+            lambda: PLAIN.run(KEY, 3, start=Position(*jnp.zeros((4, 3), int))),
+            r"start.stage has shape \(3,\)",
         ),
     ],
 )

@@ -202,11 +202,35 @@ def test_it_is_an_estimator_as_scikit_learn_knows_them():
         ([], [], "no sequences"),
         ([np.zeros((2, 1))], [["a"]], "sequence 0 has 2 places and 1 labels"),
         ([np.zeros((2, 1))], [], "1 sequences have 0"),
+        ([["the", "dog"]], [["D", "N"]], r"the string 'the', whose letters .*\{'word': 'the'\}"),
+        ([np.zeros((2, 1))], ["ab"], r"the string 'ab', which would be taken apart.*\['a', 'b'\]"),
+        ([np.zeros((2, 1))], [["a", None]], "sequence 0 has the label None at place 1"),
+        ([np.zeros((2, 1))], [[0.0, np.nan]], "sequence 0 has the label nan at place 1"),
+        ([np.zeros((2, 1))], [["a", 1]], "labels must be of one type that can be ordered"),
+        ([np.zeros((2, 1))], [["a", []]], "labels must be of one type that can be ordered"),
+        ([np.zeros(2)], [["a", "b"]], r"a sequence of shape \(2,\) needs features at each place"),
+        ([[{"w": None}]], [["a"]], "feature 'w' = None is neither a number nor a string"),
     ],
 )
 def test_bad_data_are_refused(X, y, message):
     with pytest.raises(InputError, match=message):
         SequenceLabeller().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"crf_steps": -1}, "crf_steps = -1 must be at least 0"),
+        ({"crf_steps": 2.5}, "crf_steps = 2.5 must be a whole number"),
+        ({"l2": -1.0}, "l2 = -1.0 must be a finite number, zero or more"),
+        ({"l2": float("nan")}, "l2 = nan must be"),
+        ({"learning_rate": float("nan")}, "learning_rate = nan must be"),
+        ({"predict_walks": 0}, "predict_walks = 0 must be at least 1"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        SequenceLabeller(**options).fit([np.zeros((2, 1))], [["a", "b"]])
 
 
 def test_unfitted_and_unknown_are_refused(fitted: SequenceLabeller):

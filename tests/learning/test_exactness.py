@@ -192,6 +192,20 @@ def test_kernels_that_cannot_do_it_are_refused():
             estimator(jax.random.key(0), blind, jnp.array(0))
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Forward(FIXED, num_walks=2.5), "num_walks = 2.5 must be a whole number"),  # pyright: ignore
+        (lambda: Reversal(0.3), r"0.3 is not a horizon; write FixedHorizon\(epsilon\)"),  # pyright: ignore
+        (lambda: FixedHorizon(0.3, steps=2.7), "steps = 2.7 must be a whole number"),  # pyright: ignore
+        (lambda: FixedHorizon(0.3, steps=0), "steps = 0 must be at least 1"),
+    ],
+)
+def test_bad_options_are_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
 def test_unknown_normalisations_are_refused():
     with pytest.raises(InputError, match="must be 'others' or 'all'"):
         Reversal(FIXED, normalise="none")  # pyright: ignore[reportArgumentType]

@@ -213,6 +213,8 @@ def test_a_checkpoint_of_another_run_is_refused_and_left_alone(trained: Path):
         ({**start(), "u": start()["u"].astype(jnp.float16)}, data(16, 0), {}, "but float16"),
         (more, data(16, 0), {}, "lacks .*extra"),
         (start(), data(16, 0), {"optimiser": optax.adam(0.1)}, "optimiser"),
+        # Of the same form, so that nothing but what it is made of tells it apart.
+        (start(), data(16, 0), {"optimiser": optax.adagrad(5.0)}, "written with optimiser"),
     ]
     for parameters, examples, options, message in attempts:
         with pytest.raises(InputError, match=message):

@@ -227,6 +227,21 @@ def test_very_slow_schedules_are_certified_at_once():
     assert 0.99e-9 <= certificate.gap <= 1e-9
 
 
+@pytest.mark.parametrize("epsilon", [1e-15, 1e-17, 1e-25])
+def test_restarts_rarer_than_a_rounding_are_certified(epsilon):
+    schedule = Schedule.doeblin(epsilon)
+    assert schedule.steps_until_restart() == pytest.approx([1 / epsilon, 1 / epsilon])
+    assert schedule.expected_draw_cost() == pytest.approx(1 / epsilon)
+    assert certify(schedule).gap == pytest.approx(epsilon)
+    assert certify(schedule).gap <= epsilon * (1 + 1e-15)
+
+
+def test_a_single_stage_restarts_always():
+    certificate = certify(Schedule([[1.0]]))
+    assert (certificate.steps, certificate.expected_draw_cost) == (1, 1)
+    assert certificate.gap == pytest.approx(1)
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(InputError, match=r"total variation 1 is outside"):
         certify(Schedule.doeblin(0.5)).mixing_time(1.0)

@@ -87,3 +87,7 @@ def test_bad_restart_stage_and_exits_are_refused_by_name():
         Schedule.cycle([1, 0])
     with pytest.raises(InputError, match="at least two exit rates"):
         Schedule.cycle([1])
+    with pytest.raises(InputError, match="exits = 'ab' must be a list of exit rates"):
+        Schedule.cycle("ab")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match=r"restart = 0\.5 must be a whole number"):
+        Schedule([[0.5, 0.5], [0.5, 0.5]], restart=0.5)  # pyright: ignore[reportArgumentType]

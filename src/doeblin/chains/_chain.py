@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
+from .._numbers import whole
 from .._plain import plain_errors
 from ..kernels import AbstractKernel, AbstractRestart, FiniteKernel, FiniteRestart
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
@@ -104,10 +105,30 @@ class Chain(eqx.Module):
         Runs from a fresh restart unless `start` is given. For many chains or inputs, `jax.vmap`
         over keys and inputs.
         """
-        if num_steps < 1:
-            raise InputError(f"num_steps = {num_steps} must be at least 1")
+        num_steps = whole("num_steps", num_steps, least=1)
+        if start is not None:
+            self._check_start(start)
         with plain_errors():
             return _run(self, checked_key(key), num_steps, x, start)
+
+    def _check_start(self, start: Position) -> None:
+        """Refuse what is no position, as far as it can be looked at."""
+        if not isinstance(start, Position):
+            raise InputError(f"start = {start!r} is no Position, such as `init` or `run` give")
+        sizes = [kernel.logits.shape[0] for kernel in self.kernels if _is_finite(kernel)]
+        for name, value, size in (
+            ("stage", start.stage, len(self.kernels)),
+            ("state", start.state, sizes[0] if sizes else None),
+        ):
+            if size is None or isinstance(value, Tracer):
+                continue
+            if jnp.shape(value) != ():
+                raise InputError(
+                    f"start.{name} has shape {jnp.shape(value)}: it must be one position, such as "
+                    "the last of a run, jax.tree.map(lambda leaf: leaf[-1], run)"
+                )
+            if not 0 <= int(value) < size:
+                raise InputError(f"start.{name} = {int(value)} is none of 0 to {size - 1}")
 
     def draw(
         self, key: RandomKey, num_draws: int, x: Input = None, *, lanes: int | None = None
@@ -125,18 +146,19 @@ class Chain(eqx.Module):
         self, key: RandomKey, num_draws: int, xs: Input, *, lanes: int | None = None
     ) -> Draws:
         """`num_draws` exact draws for each input in `xs` (a leading axis). All share the lanes."""
-        sizes = {jnp.shape(leaf)[0] for leaf in jax.tree.leaves(xs)}
-        if len(sizes) != 1:
+        sizes = {jnp.shape(leaf)[:1] for leaf in jax.tree.leaves(xs)}
+        if len(sizes) != 1 or sizes & {(), (0,)}:
+            lengths = [size[0] if size else "none" for size in sorted(sizes)]
             raise InputError(
-                f"the leaves of xs need one leading axis in common, got lengths {sorted(sizes)}"
+                "the leaves of xs need one leading axis in common, with an input or more, got "
+                f"lengths {lengths}; without inputs, use `draw`"
             )
-        return self._draw(key, num_draws, xs, sizes.pop(), lanes)
+        return self._draw(key, num_draws, xs, sizes.pop()[0], lanes)
 
     def _draw(
         self, key: RandomKey, num_draws: int, xs: Input, num_inputs: int, lanes: int | None
     ) -> Draws:
-        if num_draws < 1:
-            raise InputError(f"num_draws = {num_draws} must be at least 1")
+        num_draws = whole("num_draws", num_draws, least=1)
         lanes = _checked_lanes(lanes, num_draws * num_inputs)
         with plain_errors():
             return Draws(*exact_draws(self, checked_key(key), xs, num_draws, num_inputs, lanes))
@@ -162,12 +184,11 @@ class Chain(eqx.Module):
         it looks at objects of other kinds, which may change, it is compiled anew at each call: give
         it what it needs of them by local variables.
         """
-        if num_tours < 2 or chunk < 1:
-            raise InputError(
-                f"num_tours = {num_tours} must be at least 2 and chunk = {chunk} at least 1"
-            )
+        num_tours = whole("num_tours", num_tours, least=2)
+        chunk = whole("chunk", chunk, least=1)
         wanted = np.ones(len(self.kernels), dtype=bool)
         if stages is not None:
+            stages = [whole("stages", stage, least=0) for stage in _items(stages)]
             bad = [stage for stage in stages if not 0 <= stage < len(self.kernels)]
             if bad or not len(stages):
                 raise InputError(
@@ -288,9 +309,19 @@ def _refuse_tracers(tree: Any) -> None:
         )
 
 
+def _is_finite(kernel: Any) -> TypeGuard[FiniteKernel]:
+    return isinstance(kernel, FiniteKernel)
+
+
+def _items(stages: Any) -> Sequence[Any]:
+    if isinstance(stages, str) or not hasattr(stages, "__iter__"):
+        raise InputError(f"stages = {stages!r} must be a list of the numbers of stages")
+    return list(stages)
+
+
 def _checked_lanes(lanes: int | None, num_tours: int) -> int:
-    if lanes is not None and lanes < 1:
-        raise InputError(f"lanes = {lanes} must be at least 1")
+    if lanes is not None:
+        lanes = whole("lanes", lanes, least=1)
     # Some tours a lane keep lanes busy to the end; few lanes would leave vector units idle.
     default = min(max(64, num_tours // 8), 1024)
     return min(lanes or default, num_tours)

@@ -94,7 +94,13 @@ def tour_sums(
 
 
 def _float(value: Any) -> Any:
-    return jnp.result_type(value, float)
+    kind = jnp.result_type(value, float)
+    if jnp.issubdtype(kind, jnp.complexfloating):
+        raise InputError(
+            "the function returns complex numbers, which have no standard error: return their real "
+            "and imaginary parts"
+        )
+    return kind
 
 
 def _rounding(a: Array, b: Array) -> Array:

@@ -21,12 +21,18 @@ class Encoder:
 
     def __init__(self, sequences: Sequence[Any], labels: Sequence[Sequence[Any]]):
         check_aligned(sequences, labels)
-        self.classes = sorted({label for sequence in labels for label in sequence})
+        self.classes = _classes(labels)
         self.numbers = {label: number for number, label in enumerate(self.classes)}
         self.dense = _is_dense(sequences[0])
         self.names: dict[str, int] = {}
         if self.dense:
-            self.num_features = np.shape(sequences[0])[1]
+            shape = np.shape(sequences[0])
+            if len(shape) != 2:
+                raise InputError(
+                    f"a sequence of shape {shape} needs features at each place: an array of shape "
+                    "(length, features), or a list of dictionaries"
+                )
+            self.num_features = shape[1]
         else:
             for sequence in sequences:
                 for place in sequence:
@@ -117,16 +123,53 @@ def _grown(leaf: Any, length: int, width: int) -> np.ndarray:
     return np.pad(np.asarray(leaf), ((0, length - leaf.shape[0]), (0, width - leaf.shape[1])))
 
 
+def _classes(labels: Sequence[Sequence[Any]]) -> list[Any]:
+    """All labels that occur, in order."""
+    for i, sequence in enumerate(labels):
+        if isinstance(sequence, str | bytes):
+            raise InputError(
+                f"the labels of sequence {i} are the string {sequence!r}, which would be taken "
+                f"apart into letters; give a list of labels: {list(str(sequence))!r} if that is "
+                "what is meant"
+            )
+        for t, label in enumerate(sequence):
+            # Only NaN is not equal to itself.
+            if label is None or (isinstance(label, float | np.floating) and label != label):
+                raise InputError(
+                    f"sequence {i} has the label {label!r} at place {t}; give every place a label"
+                )
+    try:
+        return sorted({label for sequence in labels for label in sequence})
+    except TypeError as error:
+        raise InputError(
+            f"labels must be of one type that can be ordered, such as strings or whole numbers "
+            f"({error})"
+        ) from None
+
+
 def _is_dense(sequence: Any) -> bool:
+    if np.ndim(sequence[0]) == 0 and not isinstance(sequence[0], dict | str | bytes):
+        return True
     return not isinstance(sequence[0], dict) and not isinstance(next(iter(sequence[0]), ""), str)
 
 
 def _features(place: Any) -> dict[str, float]:
+    if isinstance(place, str | bytes):
+        raise InputError(
+            f"a place of a sequence is the string {place!r}, whose letters would be taken for its "
+            f"features; give features: {{'word': {place!r}}}, or a list of names, [{place!r}]"
+        )
     if not isinstance(place, dict):
         return {str(name): 1.0 for name in place}
-    return {
-        f"{name}:{value}" if isinstance(value, str) else str(name): (
-            1.0 if isinstance(value, str) else float(value)
-        )
-        for name, value in place.items()
-    }
+    return dict(_feature(str(name), value) for name, value in place.items())
+
+
+def _feature(name: str, value: Any) -> tuple[str, float]:
+    if isinstance(value, str):
+        return f"{name}:{value}", 1.0
+    try:
+        return name, float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"feature {name!r} = {value!r} is neither a number nor a string; leave it out"
+        ) from None

@@ -15,6 +15,7 @@ from jaxtyping import Array
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._numbers import not_negative, whole
 from .._plain import plain_errors
 from .._seeds import SeedKeys
 from ..chains import Chain, doeblin
@@ -111,6 +112,10 @@ class SequenceLabeller:
         """Learn from sequences (see `Encoder` for their forms) and the labels of their places."""
         if self.kernel not in ("gibbs", "block", "both"):
             raise InputError(f"kernel = {self.kernel!r} must be 'gibbs', 'block' or 'both'")
+        whole("crf_steps", self.crf_steps, least=0)
+        whole("predict_walks", self.predict_walks, least=1)
+        not_negative("l2", self.l2)
+        not_negative("learning_rate", self.learning_rate)
         self.encoder_ = Encoder(X, y)
         self.classes_ = self.encoder_.classes
         examples = [

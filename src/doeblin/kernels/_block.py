@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._numbers import whole
 from ._base import AbstractRestart, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, checked_logits, checked_scalar
 
@@ -42,8 +43,6 @@ class BlockKernel(AbstractReversibleKernel):
         num_proposals: int = 8,
         choose_block: ChooseBlock | None = None,
     ):
-        if num_proposals < 1:
-            raise InputError(f"num_proposals = {num_proposals} must be at least 1")
         if choose_block is not None and not restart.supports("sample_block"):
             raise InputError(
                 f"{type(restart).__name__} cannot redraw a block: give it `sample_block`, or leave "
@@ -51,7 +50,7 @@ class BlockKernel(AbstractReversibleKernel):
             )
         self.restart = restart
         self.log_density = log_density
-        self.num_proposals = num_proposals
+        self.num_proposals = whole("num_proposals", num_proposals, least=1)
         self.choose_block = choose_block
 
     def supports(self, capability: Capability) -> bool:

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError, UnsupportedError
+from .._numbers import whole
 from ._base import AbstractKernel, Capability
 from ._finite import FiniteKernel, check_same_size
 
@@ -77,8 +78,7 @@ def cycle(kernels: Sequence[AbstractKernel], *, same_target: bool | None = None)
 
 def repeat(kernel: AbstractKernel, times: int) -> AbstractKernel:
     """The same kernel several times as one step. Keeps the target and the time reversal."""
-    if times < 1:
-        raise InputError(f"times = {times} must be at least 1")
+    times = whole("times", times, least=1)
     if times == 1:
         return kernel
     if isinstance(kernel, FiniteKernel):

@@ -13,6 +13,7 @@ from jaxtyping import Array
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError, UnsupportedError
+from .._numbers import whole
 from .._random import quick
 from ..chains import Chain
 from ..kernels import AbstractKernel
@@ -20,6 +21,10 @@ from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._prefixes import checked_walks
 from ._reward import LogReward
 from ._tape import frozen
+
+
+def _checked_steps(num_steps: int) -> int:
+    return whole("num_steps", num_steps, least=1)
 
 
 class Contrastive(AbstractEstimator):
@@ -31,7 +36,7 @@ class Contrastive(AbstractEstimator):
     [`PersistentContrastive`][doeblin.learning.PersistentContrastive].
     """
 
-    num_steps: int = eqx.field(static=True, default=1)
+    num_steps: int = eqx.field(static=True, default=1, converter=_checked_steps)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
 
     def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
@@ -86,7 +91,7 @@ class ApproximateGibbs(AbstractEstimator):
     (*basic-Gibbs*). The estimate's `log_likelihood` is NaN.
     """
 
-    num_steps: int = eqx.field(static=True)
+    num_steps: int = eqx.field(static=True, converter=_checked_steps)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     log_reward: LogReward | None = None
     start: Callable[[RandomKey, Input], State] | None = None

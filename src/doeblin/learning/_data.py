@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from .._errors import InputError
+from .._numbers import whole
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,7 @@ class Dataset:
             raise InputError("there are no examples to learn from")
         if (length is None) != (pad is None):
             raise InputError("`length` and `pad` go together: give both, or neither")
-        if num_buckets < 1:
-            raise InputError(f"num_buckets = {num_buckets} must be at least 1")
+        num_buckets = whole("num_buckets", num_buckets, least=1)
         groups: dict[Any, list[Any]] = {}
         numbers: dict[Any, list[int]] = {}
         if length is None or pad is None:

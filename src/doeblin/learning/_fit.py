@@ -18,6 +18,7 @@ import optax
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._numbers import whole
 from .._seeds import SeedKeys
 from ..chains import Chain
 from . import _checkpoint as checkpoints
@@ -115,7 +116,8 @@ def fit(
     better.
 
     With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
-    epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit.
+    epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit. It
+    is refused if the data, the seed, the batch size or the optimiser are others.
     `metrics` names a file for one JSON line an epoch. `progress` shows a bar on stderr, by default
     if that is a terminal. The same seed gives the same result.
 
@@ -141,7 +143,12 @@ def fit(
     if isinstance(objective, PersistentContrastive):
         memory = [jax.vmap(objective.begin)(bucket) for bucket in data.buckets]
     run, key = _Run(), SeedKeys.of(seed).training
-    facts = {"seed": seed, "batch_size": batch_size, "data": data.fingerprint()}
+    facts = {
+        "seed": seed,
+        "batch_size": batch_size,
+        "data": data.fingerprint(),
+        "optimiser": solver.fingerprint(),
+    }
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         checkpoints.remove_leftovers(path)
@@ -328,11 +335,9 @@ def _check_options(
     validation: Dataset | None,
     checkpoint_every: int,
 ) -> None:
-    if batch_size < 1 or epochs < 1 or checkpoint_every < 1:
-        raise InputError(
-            f"batch_size = {batch_size}, epochs = {epochs} and checkpoint_every = "
-            f"{checkpoint_every} must all be at least 1"
-        )
+    whole("batch_size", batch_size, least=1)
+    whole("epochs", epochs, least=1)
+    whole("checkpoint_every", checkpoint_every, least=1)
     if validation is not None and isinstance(objective, PersistentContrastive):
         raise InputError(
             "persistent contrastive divergence estimates no log-likelihood to validate by: leave "

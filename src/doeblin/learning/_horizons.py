@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._numbers import whole
 from ..schedules import checked_epsilon
 
 # The largest exponential variate that can be drawn, -log 2^-23 for uniform float32s, rounded up. So
@@ -132,9 +133,8 @@ class FixedHorizon(AbstractHorizon):
 
     def __init__(self, epsilon: float, steps: int | None = None):
         self.epsilon = _checked_rate(epsilon)
-        self.steps = math.ceil(3 / self.epsilon) if steps is None else int(steps)
-        if self.steps < 1:
-            raise InputError(f"steps = {steps} must be at least 1")
+        default = math.ceil(3 / self.epsilon)
+        self.steps = default if steps is None else whole("steps", steps, least=1)
 
     def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
         # Walks are alike, so that those that go on may as well be the first.
@@ -164,6 +164,14 @@ def _geometric(key: RandomKey, epsilon: float, shape: tuple[int, ...]) -> Int[Ar
 def _longest(epsilon: float) -> int:
     """The largest length that `_geometric` can draw, or a little more."""
     return math.ceil(_LONGEST / -math.log1p(-epsilon))
+
+
+def checked_horizon(horizon: AbstractHorizon) -> AbstractHorizon:
+    if not isinstance(horizon, AbstractHorizon):
+        raise InputError(
+            f"{horizon!r} is not a horizon; write FixedHorizon(epsilon) or Geometric(epsilon)"
+        )
+    return horizon
 
 
 def _checked_rate(epsilon: float) -> float:

@@ -17,7 +17,7 @@ from .._random import quick
 from ..chains import Chain
 from ..kernels import AbstractRestart
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
-from ._horizons import AbstractHorizon
+from ._horizons import AbstractHorizon, checked_horizon
 from ._model import Endpoints, Model, Spares
 from ._normalise import Normalise, WalkWeights, checked_normalise
 from ._prefixes import (
@@ -46,7 +46,7 @@ class Forward(AbstractEstimator):
     paper has none.
     """
 
-    horizon: AbstractHorizon
+    horizon: AbstractHorizon = eqx.field(converter=checked_horizon)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=False)
@@ -78,7 +78,7 @@ class Reversal(AbstractEstimator):
     them would have added nothing.)
     """
 
-    horizon: AbstractHorizon
+    horizon: AbstractHorizon = eqx.field(converter=checked_horizon)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=True)
@@ -105,7 +105,7 @@ class Bidirectional(AbstractEstimator):
     `log_prob`, `log_target` and `reverse`.
     """
 
-    horizon: AbstractHorizon
+    horizon: AbstractHorizon = eqx.field(converter=checked_horizon)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     proposal: AbstractRestart | None = None
     baseline: bool = eqx.field(static=True, default=True)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._custom_types import Flag, RandomKey, Scalar, State
-from .._errors import InputError
+from .._numbers import whole
 from .._states import same_state
 from ._horizons import AbstractHorizon
 from ._model import Endpoints, Model, Spares, instead
@@ -289,9 +289,7 @@ def count_moves(before: Array, after: Array, weight: Array, num_stages: int) -> 
 
 
 def checked_walks(num_walks: int) -> int:
-    if num_walks < 1:
-        raise InputError(f"num_walks = {num_walks} must be at least 1")
-    return int(num_walks)
+    return whole("num_walks", num_walks, least=1)
 
 
 def _log_drop(model: Model, tape: Tape, begin: Array, targets: Array) -> Array:

@@ -15,7 +15,7 @@ from .._custom_types import Count, Input, RandomKey, Scalar, State
 from .._random import quick
 from ..chains import Chain
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
-from ._horizons import AbstractHorizon
+from ._horizons import AbstractHorizon, checked_horizon
 from ._model import Model
 from ._normalise import Normalise, WalkWeights, checked_normalise
 from ._prefixes import Weighed, checked_walks, count_moves, forward_tape
@@ -36,7 +36,7 @@ class Reward(AbstractEstimator):
     """
 
     log_reward: LogReward
-    horizon: AbstractHorizon
+    horizon: AbstractHorizon = eqx.field(converter=checked_horizon)
     num_walks: int = eqx.field(static=True, default=16, converter=checked_walks)
     baseline: bool = eqx.field(static=True, default=True)
     normalise: Normalise = eqx.field(static=True, default="all", converter=checked_normalise)

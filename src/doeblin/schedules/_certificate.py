@@ -13,6 +13,8 @@ from ._schedule import Schedule
 
 # Beyond this many steps the first-restart law is not tabulated; matrix powers take over.
 _LONGEST_TABLE = 1 << 18
+# And beyond this many no step is looked at: they are counted in 64 bits.
+_LONGEST = 1 << 61
 # How many of the stages' own time scales the search for (a, b) looks ahead.
 _HORIZON = 16
 _EPS = float(np.finfo(np.float64).eps)
@@ -113,7 +115,7 @@ def certify(schedule: Schedule) -> Certificate:
     γ is computed by dynamic programming over the stage matrix and maximised over (a, b), first on a
     coarse grid of a (for each, over all b at once), then around the best.
     """
-    longest = math.ceil(_HORIZON * _time_scale(schedule)) + 1
+    longest = min(math.ceil(_HORIZON * _time_scale(schedule)) + 1, _LONGEST)
     search = (
         _Tabulated(schedule, longest) if longest <= _LONGEST_TABLE else _Powers(schedule, longest)
     )
@@ -158,7 +160,8 @@ def corollary_gap(schedule: Schedule) -> float | None:
 def _time_scale(schedule: Schedule) -> float:
     """How long the stages take to restart, and to forget where they began."""
     moduli = np.sort(np.abs(np.linalg.eigvals(schedule.matrix)))
-    forgetting = 1 / (1 - moduli[-2]) if moduli[-2] < 1 - 1e-9 else 0.0  # 0: periodic stages
+    second = moduli[-2] if len(moduli) > 1 else 0.0
+    forgetting = 1 / (1 - second) if second < 1 - 1e-9 else 0.0  # 0: periodic stages
     return max(float(schedule.steps_until_restart().max()), float(forgetting))
 
 
@@ -209,7 +212,9 @@ class _Powers:
         self._restarted = [
             np.linalg.matrix_power(absorbing, int(s))[:, schedule.restart] for s in self._waits
         ]
-        self._facts: list[Fact] = []
+        # γ_{1,1} is known exactly, however rare restarts are.
+        at_once = float(schedule.matrix[:, schedule.restart].min())
+        self._facts = [Fact(at_once, 1, 1)] if at_once > 0 else []
 
     def look(self, a: int) -> None:
         overlap = np.linalg.matrix_power(self._schedule.matrix, a).min(axis=0)

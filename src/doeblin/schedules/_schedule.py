@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
+from .._numbers import whole
 from .._stochastic import checked_transitions, invariant_law
 
 
@@ -34,7 +35,8 @@ class Schedule:
 
     def __init__(self, matrix: ArrayLike, *, restart: int = 0):
         checked = checked_transitions(matrix, "stage matrix")
-        if not 0 <= restart < len(checked):
+        restart = whole("restart", restart, least=0)
+        if not restart < len(checked):
             raise InputError(
                 f"restart stage {restart} does not exist: the {len(checked)} stages are numbered "
                 f"0 to {len(checked) - 1}"
@@ -42,7 +44,7 @@ class Schedule:
         _check_reaches(checked, restart)
         checked.setflags(write=False)
         object.__setattr__(self, "matrix", checked)
-        object.__setattr__(self, "restart", int(restart))
+        object.__setattr__(self, "restart", restart)
 
     @classmethod
     def doeblin(cls, epsilon: float) -> Schedule:
@@ -53,7 +55,10 @@ class Schedule:
     @classmethod
     def cycle(cls, exits: Sequence[float]) -> Schedule:
         """The paper's cycle 0 → 1 → … → k-1 → 0 with exit rates δ_0 … δ_{k-1}; stage 0 restarts."""
-        rates = np.asarray(exits, dtype=np.float64)
+        try:
+            rates = np.asarray(exits, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"exits = {exits!r} must be a list of exit rates") from None
         if rates.ndim != 1 or len(rates) < 2:
             raise InputError(
                 f"a cycle needs at least two exit rates (restart first), got {list(exits)!r}"
@@ -89,8 +94,9 @@ class Schedule:
 
     def steps_until_restart(self) -> NDArray[np.float64]:
         """Mean steps until the next restart, at least one; from `z*` it is the mean tour length."""
-        away = np.eye(self.num_stages) - self._without_restarts()
-        return np.asarray(np.linalg.solve(away, np.ones(self.num_stages)), dtype=np.float64)
+        return np.asarray(
+            np.linalg.solve(self._without_restarts(), np.ones(self.num_stages)), dtype=np.float64
+        )
 
     def expected_draw_cost(self) -> float:
         """Mean number of transitions, the restart included, that an exact draw costs.
@@ -101,13 +107,19 @@ class Schedule:
         until = self.steps_until_restart()
         # Mean visits to each stage in one tour, the restart included.
         start = np.eye(self.num_stages)[self.restart]
-        visits = np.linalg.solve(np.eye(self.num_stages) - self._without_restarts().T, start)
+        visits = np.linalg.solve(self._without_restarts().T, start)
         return float(visits @ until / until[self.restart])
 
     def _without_restarts(self) -> NDArray[np.float64]:
-        stay = self.matrix.copy()
-        stay[:, self.restart] = 0
-        return stay
+        """I - C without the ways into z*; its diagonal is summed from the exits, which may be rare:
+        1 - (1 - ε) would lose the digits of a small ε."""
+        exits = self.matrix.copy()
+        np.fill_diagonal(exits, 0)
+        away = -exits
+        away[:, self.restart] = 0
+        np.fill_diagonal(away, exits.sum(axis=1))
+        away[self.restart, self.restart] = 1
+        return away
 
     def __eq__(self, other: object) -> bool:
         return (
