@@ -80,6 +80,9 @@ class Calls(Expressions):
     def _modelled(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function of the library's table, or one that nothing is known of."""
         place = self.place(node)
+        known = ABSOLUTE.get(name) or RANGES.get(name, (None,))[0]
+        if known is not None and self.result_kind(name) != known:
+            raise self.unsupported(f"a declaration of '{name}' that is not the library's", node)
         if name in ASSERTIONS:
             return self._assertion(name, arguments, node)
         if name in ASSUMPTIONS:

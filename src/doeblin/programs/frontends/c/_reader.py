@@ -98,7 +98,10 @@ def _undeclared(preprocessor: Preprocessor, error: InputError) -> Exception:
 def _next_line(parser: CParser) -> int | None:
     """Where the parser stopped: some of its messages do not say. Nothing at the end of the text."""
     tokens = getattr(parser, "_tokens", None)
-    token = tokens.peek() if tokens is not None else None
+    try:
+        token = tokens.peek() if tokens is not None else None
+    except ParseError:  # the token itself is wrong, which the message says
+        return None
     return token.lineno if token is not None else None
 
 
