@@ -166,7 +166,7 @@ def test_tutorials_become_notebooks():
     from docs.build import notebook
 
     tutorials = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-    assert len(tutorials) == 4
+    assert len(tutorials) == 5
     for page in tutorials:
         made = notebook(page)
         nbformat.validate(made)

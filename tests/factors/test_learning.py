@@ -17,6 +17,7 @@ from doeblin.factors import (
     Graph,
     Linear,
     Model,
+    PseudoLikelihood,
     SiteGibbs,
     Table,
     labelled,
@@ -185,3 +186,22 @@ def test_labels_that_do_not_fit_are_named():
         labelled([(graph, [0, 1])])
     with pytest.raises(InputError, match="no examples"):
         labelled([])
+
+
+def test_pseudo_likelihood_is_that_of_each_site_given_the_rest():
+    parameters = model(6)
+    labels = np.array([1, 0, 0, 1])
+    graph = loop(4, seed=7)
+    weight = np.exp(scores(parameters, graph, on_tree=False))
+    every, expected = states(4), 0.0
+    for site in range(4):
+        others = np.delete(np.arange(4), site)
+        alike_there = (every[:, others] == labels[others]).all(axis=1)
+        here = alike_there & (every[:, site] == labels[site])
+        expected += np.log(weight[here].sum() / weight[alike_there].sum())
+    both = [(graph, labels), (loop(6, seed=8), np.zeros(6, int))]
+    padded = jax.tree.map(lambda leaf: leaf[0], labelled(both, num_buckets=1).buckets[0])
+    objective = FactorLikelihood(PseudoLikelihood(), EPSILON)
+    for example in ((graph, labels), padded):
+        found = eqx.filter_jit(objective)(jax.random.key(0), parameters, example)
+        assert found.log_likelihood == pytest.approx(expected, abs=1e-4)

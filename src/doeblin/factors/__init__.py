@@ -6,7 +6,7 @@ with needs("learning"):
     from ._given import Given
     from ._graph import Factors, Graph, Variables, along
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
-    from ._learning import Completion, FactorLikelihood, labelled, marginals
+    from ._learning import Completion, FactorLikelihood, PseudoLikelihood, labelled, marginals
     from ._model import Model
     from ._padding import alike
     from ._potentials import (
@@ -40,6 +40,7 @@ __all__ = [
     "Linear",
     "Model",
     "Network",
+    "PseudoLikelihood",
     "SiteGibbs",
     "Sparse",
     "Table",

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
+from ..chains import Chain
 from ..kernels import AbstractKernel, AbstractRestart
 from ..learning import (
     AbstractEstimator,
@@ -26,7 +27,7 @@ from ._graph import Graph
 from ._kernels import ColourSweep
 from ._model import Model
 from ._padding import Sizes, padded
-from ._restart import TreeRestart
+from ._restart import TreeRestart, checked_given
 
 State = Int[Array, " sites"]
 
@@ -47,6 +48,23 @@ class FactorLikelihood(eqx.Module):
         graph, labels = example
         chain = model.chain(self.epsilon, self.kernel)
         return self.estimator(key, chain, labels, model.given(graph))
+
+
+class PseudoLikelihood(AbstractEstimator):
+    """Σ over sites of log π(y_i | all others), exactly: Besag's pseudo-likelihood of A's density.
+
+    Cheap and without noise, but not the likelihood, neither of A's density nor of the chain; and
+    the restart learns nothing from it. A good way to where the chain's own likelihood goes on.
+    """
+
+    def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
+        given, y = checked_given(x), jnp.asarray(y)
+        log_probs = jax.nn.log_softmax(given.conditionals(y))
+        each = jnp.take_along_axis(log_probs, y[:, None], axis=1)[:, 0]
+        total = jnp.where(jnp.arange(y.shape[0]) < given.graph.num_sites, each, 0).sum()
+        stages = chain.stage_matrix.shape[0]
+        one_walk = jax.lax.stop_gradient(total)[None]
+        return PathEstimate(total, one_walk, jnp.array(0.0), jnp.zeros((stages, stages)))
 
 
 class Completion(AbstractRestart):

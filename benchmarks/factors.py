@@ -1,0 +1,139 @@
+"""Derived conditionals: sweeps beside THRML and a hand-written grid; growth with degree, values and
+sites; time to compile."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from doeblin.factors import ColourSweep, Graph, Model, Table, TreeRestart
+from doeblin.kernels import ColouredSweep, Potts, repeat
+
+from . import chains as grids
+from ._timing import compare
+
+
+def run() -> dict[str, Any]:
+    return {
+        "devices": [str(device) for device in jax.devices()],
+        "ising": _grid(num_values=2, coupling=0.8),
+        "potts": _grid(num_values=5, coupling=1.0),
+        "growth": _growth(),
+        "restart": _restart(),
+    }
+
+
+def _grid(num_values: int, coupling: float) -> dict[str, float]:
+    """The same sweeps of a periodic grid: derived from factors, by hand, and by THRML."""
+    side, sweeps, num_chains = grids.SIDE, grids.SWEEPS, grids.CHAINS
+    start = jax.random.randint(
+        jax.random.key(1), (num_chains, side, side), 0, num_values, dtype=jnp.int8
+    )
+    by_hand = Potts((side, side), num_values=num_values, coupling=coupling).checkerboard()
+    given = Model({"pair": Table(coupling * np.eye(num_values))}).given(_torus(side, num_values))
+    derived = repeat(ColourSweep(), sweeps)
+    flat = start.reshape(num_chains, -1).astype(jnp.int32)
+    thrml = grids._thrml_ising if num_values == 2 else grids._thrml_potts
+    seconds = compare(
+        {
+            "derived from factors": jax.jit(
+                lambda key: jax.vmap(lambda key, state: derived.sample(key, state, given))(
+                    jax.random.split(key, num_chains), flat
+                )
+            ),
+            "written by hand (Potts)": grids._vmapped(
+                repeat(ColouredSweep(by_hand), sweeps).sample, start
+            ),
+            "thrml block gibbs": thrml(start, coupling, num_values),
+        },
+        rounds=5,
+    )
+    rates = {name: sweeps * side * side * num_chains / each for name, each in seconds.items()}
+    for name, rate in rates.items():
+        print(f"  {num_values}-value grid, {name}: {rate:,.0f} site updates/s", flush=True)
+    return rates
+
+
+def _torus(side: int, num_values: int) -> Graph:
+    sites = np.arange(side * side).reshape(side, side)
+    edges = [np.stack([sites.ravel(), np.roll(sites, -1, axis).ravel()], 1) for axis in (0, 1)]
+    return Graph.of(np.full(side * side, num_values), {"pair": np.concatenate(edges)})
+
+
+def _growth() -> list[dict[str, float]]:
+    """Conditionals a second of random regular graphs, and the seconds of the first call."""
+    found = []
+    for sites, degree, values, batch in [
+        (256, 4, 2, 16),
+        (1024, 4, 2, 16),
+        (4096, 4, 2, 16),
+        (1024, 8, 2, 16),
+        (1024, 16, 2, 16),
+        (1024, 4, 8, 16),
+        (1024, 4, 32, 16),
+        (1024, 4, 2, 256),
+    ]:
+        began = time.perf_counter()
+        ring = np.arange(sites)
+        steps = np.arange(1, degree // 2 + 1)
+        edges = [np.stack([ring, (ring + step) % sites], axis=1) for step in steps]
+        graph = Graph.of(np.full(sites, values), {"pair": np.concatenate(edges)})
+        built = time.perf_counter() - began
+        given = Model({"pair": Table(0.1 * np.eye(values))}).given(graph)
+        states = jax.random.randint(jax.random.key(0), (batch, sites), 0, values)
+        all_sites = eqx.filter_jit(lambda given, states: jax.vmap(given.conditionals)(states))
+        began = time.perf_counter()
+        jax.block_until_ready(all_sites(given, states))
+        first = time.perf_counter() - began
+        seconds = compare(
+            {"all": lambda _, go=all_sites, given=given, states=states: go(given, states)},
+            rounds=9,
+        )["all"]
+        row = {
+            "sites": sites,
+            "degree": degree,
+            "values": values,
+            "batch": batch,
+            "conditionals_per_second": batch * sites / seconds,
+            "seconds_of_graph": built,
+            "seconds_of_first_call": first,
+            "seconds_of_second_call": seconds,
+        }
+        print(
+            f"  {sites} sites, degree {degree}, {values} values, batch {batch}: "
+            f"{row['conditionals_per_second']:,.0f} conditionals/s, graph {built:.2f} s, "
+            f"first call {first:.2f} s, second {seconds:.4f} s",
+            flush=True,
+        )
+        found.append(row)
+    return found
+
+
+def _restart() -> list[dict[str, float]]:
+    """Sums and draws on the forest of a grid."""
+    found = []
+    for side in (16, 32, 64):
+        graph = _torus(side, 2)
+        model = Model({"pair": Table(0.4 * np.eye(2))})
+        sums = eqx.filter_jit(lambda model, graph: model.given(graph).law)
+        given = model.given(graph)
+        draw = jax.jit(
+            lambda key, given=given: jax.vmap(lambda key: TreeRestart().sample(key, given))(
+                jax.random.split(key, 16)
+            )
+        )
+        seconds = compare(
+            {
+                "sums": lambda _, sums=sums, graph=graph, model=model: sums(model, graph),
+                "draws": draw,
+            }
+        )
+        row = {"sites": side * side, "rounds": len(graph.rounds), **seconds}
+        print(f"  forest of {side}x{side}: {row}", flush=True)
+        found.append(row)
+    return found
