@@ -206,6 +206,14 @@ def test_bad_options_are_refused(call, message):
         call()
 
 
+@pytest.mark.parametrize("y", [jnp.array([1, 2]), (jnp.array(1),), {"a": jnp.array(1)}])
+def test_data_that_are_no_states_are_refused(y):
+    chain = PLAIN.build(PLAIN.parameters)
+    for estimator in (Forward(FIXED), Reversal(FIXED), Bidirectional(FIXED)):
+        with pytest.raises(InputError, match=r"the datum has shape .*states of shape \(\)"):
+            estimator(jax.random.key(0), chain, y)
+
+
 def test_unknown_normalisations_are_refused():
     with pytest.raises(InputError, match="must be 'others' or 'all'"):
         Reversal(FIXED, normalise="none")  # pyright: ignore[reportArgumentType]

@@ -56,7 +56,7 @@ class Forward(AbstractEstimator):
         model = Model.of(chain, x)
         model.demand("log_prob", "forward")
         end_key, start_key, walk_key = jax.random.split(quick(key), 3)
-        endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
+        endpoints = Endpoints.draw(end_key, model, y, self.proposal, self.num_walks)
         prefixes = ForwardPrefixes.walk(start_key, walk_key, frozen(model), self.horizon, endpoints)
         parts = [(prefixes, prefixes.log_weight)]
         start = jax.tree.map(lambda leaf: leaf[0], prefixes.start)
@@ -75,7 +75,8 @@ class Reversal(AbstractEstimator):
     A walk back in time never reaches starts of zero density under π̂. As many draws from u as there
     are walks look for such starts, and if there are any, the estimate is refused with an error:
     `Bidirectional` has the right value. (If there are none among the draws, then forward walks from
-    them would have added nothing.)
+    them would have added nothing.) In a program that you compile yourself the error is JAX's, with
+    this message somewhere inside: compile with `equinox.filter_jit` to read it at its end.
     """
 
     horizon: AbstractHorizon = eqx.field(converter=checked_horizon)
@@ -90,7 +91,7 @@ class Reversal(AbstractEstimator):
             model.demand(capability, "reversal")
         end_key, walk_key, spare_key = jax.random.split(quick(key), 3)
         fixed = frozen(model)
-        endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks)
+        endpoints = Endpoints.draw(end_key, model, y, self.proposal, self.num_walks)
         spares = Spares.of(fixed, fixed.starts(spare_key, self.num_walks))
         prefixes = BackwardPrefixes.walk(walk_key, fixed, self.horizon, endpoints, spares)
         log_weight = eqx.error_if(prefixes.log_weight, prefixes.leaves_support, _LEFT_SUPPORT)
@@ -123,7 +124,7 @@ class Bidirectional(AbstractEstimator):
             model.demand(capability, "bidirectional")
         end_key, start_key, ahead_key, back_key = jax.random.split(quick(key), 4)
         fixed = frozen(model)
-        endpoints = Endpoints.draw(end_key, y, x, self.proposal, self.num_walks // 2)
+        endpoints = Endpoints.draw(end_key, model, y, self.proposal, self.num_walks // 2)
         ahead = ForwardPrefixes.walk(start_key, ahead_key, fixed, self.horizon, endpoints)
         spares = Spares.of(fixed, ahead.start)
         back = BackwardPrefixes.walk(back_key, fixed, self.horizon, endpoints, spares)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Shaped
 
 from .._custom_types import Flag, Input, RandomKey, Scalar, State
-from .._errors import UnsupportedError
+from .._errors import InputError, UnsupportedError
 from .._states import one_number
 from ..chains import Chain
 from ..kernels import AbstractKernel, AbstractRestart
@@ -52,6 +52,17 @@ class Model(eqx.Module):
                     f"the {estimator} estimator needs kernels with `{capability}`, and "
                     f"{type(kernel).__name__} has none"
                 )
+
+    def check_datum(self, y: Any) -> None:
+        """A datum is a state, so it must have the form of those that the restart draws."""
+        key = jax.eval_shape(lambda: jax.random.key(0))
+        drawn = eqx.filter_eval_shape(self.restart.sample, key, self.x)
+        drawn, given = jax.tree.map(jnp.shape, drawn), jax.tree.map(jnp.shape, y)
+        if drawn != given:
+            raise InputError(
+                f"the datum has shape {given}, but the restart draws states of shape {drawn}; give "
+                "one datum (`jax.vmap` over many), or a `proposal` for states that are not seen"
+            )
 
     def starts(self, key: RandomKey, count: int) -> State:
         """Draws from the restart, stacked."""
@@ -202,14 +213,15 @@ class Endpoints(eqx.Module):
 
     @classmethod
     def draw(
-        cls, key: RandomKey, y: Any, x: Input, proposal: AbstractRestart | None, num_walks: int
+        cls, key: RandomKey, model: Model, y: Any, proposal: AbstractRestart | None, num_walks: int
     ) -> Endpoints:
         if proposal is None:
+            model.check_datum(y)
             states = jax.tree.map(
                 lambda leaf: jnp.broadcast_to(leaf, (num_walks, *jnp.shape(leaf))), y
             )
             return cls(states, jnp.zeros(num_walks), alike=True)
-        fixed, given = frozen(proposal), frozen((x, y))
+        fixed, given = frozen(proposal), frozen((model.x, y))
         keys = jax.random.split(key, num_walks)
         states = frozen(jax.vmap(lambda key: fixed.sample(key, given))(keys))
         log_proposed = frozen(jax.vmap(lambda state: fixed.log_prob(state, given))(states))
