@@ -22,5 +22,6 @@ class Law:
 
     def head(self, count: int) -> list[Given]:
         """The first inputs."""
-        everything = (chain.from_iterable(repeat(part, times)) for part, times in self.parts)
+        parts = ((part, times) for part, times in self.parts if part)
+        everything = (chain.from_iterable(repeat(part, times)) for part, times in parts)
         return list(islice(chain.from_iterable(everything), count))
