@@ -6,13 +6,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from doeblin.factors import Graph
+from doeblin.factors import Graph, Model, Table
 from doeblin.factors._structure import ABOVE, NOTHING
 
 from ..statistics import assert_follows
@@ -112,7 +113,17 @@ def test_rounds_are_short_where_the_forest_is():
     star = np.stack([np.full(200, 100), np.arange(101, 301)], axis=1)
     broom = np.concatenate([path.kinds["step"].scopes, star])
     graph = Graph.of(np.full(301, 2), {"step": broom})
-    assert graph.rounds.size <= 4 * 301
+    assert graph.rounds.size <= 4 * 301 and (graph.rounds == NOTHING).sum() > 30
+
+    @eqx.filter_jit
+    @eqx.filter_value_and_grad
+    def log_partition(model):
+        return model.given(graph).law.log_partition
+
+    # What fills rounds up says nothing, however many rounds there are.
+    value, slope = log_partition(Model({"step": Table([[0.7, -0.2], [0.1, 0.3]])}))
+    assert np.isfinite(value) and np.isfinite(slope.potentials["step"].weights).all()
+    assert slope.potentials["step"].weights.sum() == pytest.approx(300, rel=1e-4)
 
 
 @for_all(cases())
@@ -129,10 +140,6 @@ def test_no_factor_holds_a_colour_twice(case: Case):
 
 
 def test_gradients_are_finite_where_states_are_impossible():
-    import optax
-
-    from doeblin.factors import Model, Table
-
     graph = Graph.of([2, 2, 2], {"pair": [[0, 1], [1, 2], [2, 0]]})
     model = Model({"pair": Table([[0.5, -jnp.inf], [0.0, 0.3]])})
 
