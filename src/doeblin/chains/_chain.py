@@ -53,6 +53,9 @@ class Chain(eqx.Module):
 
     One step draws the next stage from `stage_matrix`, then moves the state by that stage's kernel;
     the restart stage draws a fresh state from `restart`. The stationary law π̃ *is* the model.
+
+    Functions inside of kernels and restarts are compiled once, as by `jax.jit`: what they look at
+    outside of themselves must not change. Give what changes as the input x, or build a new chain.
     """
 
     stage_matrix: Float[Array, "stages stages"]
