@@ -23,6 +23,7 @@ from doeblin.factors import (
     Linear,
     Model,
     SiteGibbs,
+    Table,
     TreeRestart,
     alike,
 )
@@ -166,3 +167,13 @@ def test_an_input_that_is_no_given_is_named():
     chain = doeblin(SiteGibbs(), TreeRestart(), 0.1)
     with pytest.raises(InputError, match=r"model.given\(graph\)"):
         chain.draw(jax.random.key(0), 1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=["site", "colour", "forward", "backward"])
+@pytest.mark.parametrize("value", [-1, 3, 2**31 - 1])
+def test_values_that_there_are_none_of_have_no_probability(kernel, value):
+    model = Model({"pair": Table(jnp.zeros((3, 3)))})
+    given = model.given(Graph.of([3, 3], {"pair": [[0, 1]]}))
+    old, new = jnp.array([0, 1]), jnp.array([0, value])
+    assert kernel.log_prob(new, old, given) == -jnp.inf
+    assert TreeRestart().log_prob(new, given) == -jnp.inf

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
+from .._states import log_prob_of
 from ..kernels import AbstractKernel, AbstractReversibleKernel
 from ._given import State
 from ._restart import checked_given
@@ -34,7 +35,8 @@ class SiteGibbs(AbstractReversibleKernel):
         # All randomness of a step from one use of the key: each costs its share of compile time.
         words = jax.random.bits(key, (2,), jnp.uint32)
         site = (words[0] % given.graph.num_sites.astype(jnp.uint32)).astype(jnp.int32)[None]
-        uniform = ((words[1:] >> 8).astype(jnp.float32)) * 2.0**-24
+        # Of 23 bits, so that no rounding brings it to one, and so to a value that is impossible.
+        uniform = ((words[1:] >> 9).astype(jnp.float32)) * 2.0**-23
         logits = given.conditionals(state, site)
         value = choose(jax.lax.stop_gradient(logits), uniform)
         new = state.at[site].set(value.astype(state.dtype))
@@ -167,4 +169,4 @@ def _put(state: State, sites: Int[Array, " n"], values: Int[Array, " n"]) -> Sta
 
 
 def _chosen(logits: Float[Array, "n values"], values: Any) -> Float[Array, " n"]:
-    return jnp.take_along_axis(jax.nn.log_softmax(logits), values[:, None], axis=1)[:, 0]
+    return log_prob_of(jax.nn.log_softmax(logits), values)
