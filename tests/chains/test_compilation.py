@@ -6,6 +6,7 @@ import types
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,6 +51,32 @@ def test_second_estimates_do_not_compile():
     assert mean == pytest.approx(2 * truth)
     assert estimated(scaled(3.0))[0] == pytest.approx(3 * truth)
     assert estimated(scaled(2.0)) == (mean, 0)
+
+
+class Scaled(eqx.Module):
+    by: jax.Array
+
+    def __call__(self, state):
+        return self.by * state
+
+
+def scale(by, state):
+    return by * state
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Scaled,
+        lambda by: partial(scale, by),
+        lambda by: jax.tree_util.Partial(lambda by, state: by * state, by),
+    ],
+    ids=["module", "partial", "JAX's partial"],
+)
+def test_modules_and_partial_functions_are_compared_by_value(make):
+    truth, _ = estimated(make(jnp.array(1.0)))
+    assert estimated(make(jnp.array(1.0))) == (truth, 0)
+    assert estimated(make(jnp.array(3.0))) == (pytest.approx(3 * truth), 0)
 
 
 def test_code_is_the_same_wherever_it_is_written():

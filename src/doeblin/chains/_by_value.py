@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import sys
 import types
 from collections.abc import Callable
@@ -58,8 +59,11 @@ class ByValue(eqx.Module):
 
 def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function to be compared by value where that is safe, else one to be used once."""
-    if _is_fixed(function):
-        return function
+    if _is_fixed(function) or isinstance(function, eqx.Module):
+        return function  # a module's arrays are arguments, and its class does not change
+    if isinstance(function, functools.partial):
+        inner, given, named = function.func, function.args, function.keywords
+        return by_value(lambda state: inner(*given, state, **named))
     try:
         return ByValue(function) if isinstance(function, types.FunctionType) else Once(function)
     except NotByValueError:
