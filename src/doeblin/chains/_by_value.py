@@ -59,8 +59,9 @@ class ByValue(eqx.Module):
 
 def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function to be compared by value where that is safe, else one to be used once."""
-    if _is_fixed(function) or isinstance(function, eqx.Module):
-        return function  # a module's arrays are arguments, and its class does not change
+    module: Any = eqx.Module  # its arrays are arguments, and its class does not change
+    if _is_fixed(function) or isinstance(function, module):
+        return function
     if isinstance(function, functools.partial):
         inner, given, named = function.func, function.args, function.keywords
         return by_value(lambda state: inner(*given, state, **named))
