@@ -64,8 +64,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "an unweighted restart term",
         "src/doeblin/learning/_likelihood.py",
-        "log_direct = fixed.log_start + endpoints.each(fixed.log_u) - endpoints.log_proposed",
-        "log_direct = endpoints.each(fixed.log_u) - endpoints.log_proposed",
+        "log_direct = fixed.log_start + frozen(endpoints.each(fixed.log_u))",
+        "log_direct = frozen(endpoints.each(fixed.log_u))",
     ),
     Fault(
         "a baseline that looks at its own walk",
