@@ -310,3 +310,20 @@ def test_what_always_holds_is_proved_not_missing():
     assert verify(parse_program(text, language="sygus")).outcome is Outcome.SAFE
     horn = "(declare-fun p (Int) Bool)(assert (p 0))(assert (forall ((x Int)) (=> (p x) true)))"
     assert verify(parse_program(horn, language="horn")).outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize(
+    "logic", ["(set-logic)", "(set-logic HORN and)", "(set-logic set-info HORN)"]
+)
+def test_a_logic_is_one_name(logic):
+    """As Z3 has it, which random changes of files showed."""
+    horn = "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (= x 1) (P x))))"
+    sygus = (
+        "(synth-inv inv ((x Int)))(define-fun pre ((x Int)) Bool (= x 0))"
+        "(define-fun trans ((x Int) (y Int)) Bool (= y x))(define-fun post ((x Int)) Bool (= x 0))"
+        "(inv-constraint inv pre trans post)(check-synth)"
+    )
+    for text, language in ((horn, "horn"), (sygus, "sygus")):
+        parse_program(text, language=language, file="p")
+        with pytest.raises(InputError, match=r":1:1: 'set-logic'"):
+            parse_program(logic + text, language=language, file="p")
