@@ -15,6 +15,7 @@ from queue import SimpleQueue
 
 from .faults import FAULTS
 from .mutants import PACKAGES, Mutant, mutants_of
+from .order import Record
 from .report import write_report
 from .trial import ROOT, Outcome, Workshop
 
@@ -26,7 +27,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the lot")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after that")
-    parser.add_argument("--limit", type=float, help="seconds a trial (default: 5 times the tests')")
     parser.add_argument("--no-faults", action="store_true", help="only the mutants")
     parser.add_argument("--faults-only", action="store_true", help="only the experts' faults")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/mutants.jsonl")
@@ -47,13 +47,11 @@ def main() -> None:
     with _workshops(options.jobs) as workshops, options.out.open("a") as log:
         faults = () if options.no_faults else FAULTS
         packages = {m.package for m in todo} | {f.package for f in faults}
-        limits = dict.fromkeys(packages, options.limit)
-        if options.limit is None:
-            limits = _limits(workshops, packages)
+        records = _records(workshops, packages)
         for fault in faults:
             workshop = workshops.get()
             outcome = workshop.try_change(
-                fault.file, fault.apply, fault.package, limits[fault.package]
+                fault.file, fault.apply, fault.package, records[fault.package]
             )
             workshops.put(workshop)
             print(
@@ -69,9 +67,8 @@ def main() -> None:
             workshop = workshops.get()
             try:
                 text = mutant.source(ROOT)
-                limit = limits[mutant.package]
                 return mutant, workshop.try_change(
-                    mutant.file, lambda _: text, mutant.package, limit
+                    mutant.file, lambda _: text, mutant.package, records[mutant.package]
                 )
             finally:
                 workshops.put(workshop)
@@ -107,18 +104,22 @@ def _workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
         yield queue
 
 
-def _limits(workshops: SimpleQueue[Workshop], packages: set[str]) -> dict[str, float]:
-    """How long the tests of each package may take: five times what they take on sound code."""
-    workshop = workshops.get()
-    limits = {}
-    for package in sorted(packages):
-        outcome = workshop.tests(package, timeout=3600)
-        if outcome.killed:
-            raise SystemExit(f"the tests of {package} fail without any change: {outcome.by}")
-        limits[package] = 60 + 5 * outcome.seconds
-        print(f"tests of {package}: {outcome.seconds:.0f} s", flush=True)
-    workshops.put(workshop)
-    return limits
+def _records(workshops: SimpleQueue[Workshop], packages: set[str]) -> dict[str, list[Record]]:
+    """What the tests do on sound code, package by package."""
+
+    def record(package: str) -> list[Record]:
+        workshop = workshops.get()
+        try:
+            return workshop.record(package)
+        finally:
+            workshops.put(workshop)
+
+    with ThreadPoolExecutor(workshops.qsize()) as pool:
+        records = dict(zip(packages, pool.map(record, packages), strict=True))
+    for package, tests in records.items():
+        seconds = sum(test.seconds for test in tests)
+        print(f"{len(tests)} tests of {package}: {seconds:.0f} s", flush=True)
+    return records
 
 
 if __name__ == "__main__":

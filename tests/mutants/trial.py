@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from .order import ORDER, RECORD, Record, in_order, read_records
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,33 +42,53 @@ class Workshop:
             shutil.copytree(ROOT / part, folder / part, ignore=ignore)
         shutil.copy(ROOT / "pyproject.toml", folder)
 
-    def tests(self, package: str, timeout: float) -> Outcome:
-        """Run the tests of a package until the first failure."""
+    def record(self, package: str) -> list[Record]:
+        """What each test of a package does on sound code; they must all pass."""
+        path = self.folder / "record.jsonl"
+        path.unlink(missing_ok=True)
+        outcome = self._tests(package, {RECORD: str(path)}, timeout=3600)
+        if outcome.killed:
+            raise SystemExit(f"the tests of {package} fail without any change: {outcome.by}")
+        return read_records(path)
+
+    def try_change(
+        self, file: str, change: Callable[[str], str], package: str, records: list[Record]
+    ) -> Outcome:
+        """Run the tests of a package on a changed file until the first failure."""
+        path, order = self.folder / file, self.folder / "order.json"
+        original = path.read_text()
+        changed = change(original)
+        order.write_text(json.dumps(in_order(records, file, original, _line(original, changed))))
+        try:
+            path.write_text(changed)
+            total = sum(record.seconds for record in records)
+            return self._tests(package, {ORDER: str(order)}, timeout=300 + 5 * total)
+        finally:
+            path.write_text(original)
+
+    def _tests(self, package: str, settings: dict[str, str], timeout: float) -> Outcome:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         start = time.monotonic()
         try:
             run = subprocess.run(
-                [*command, "-p", "no:xdist", f"tests/{package}"],
+                [*command, "-p", "no:xdist", "-p", "tests.mutants.order", f"tests/{package}"],
                 cwd=self.folder,
-                env=self.environment,
+                env=self.environment | settings,
                 capture_output=True,
                 text=True,
                 timeout=timeout,
             )
             failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ER"))]
             by = failed[0].split(" - ")[0].split(" ", 1)[-1] if failed else f"exit {run.returncode}"
+            if run.stderr.startswith("Timeout ("):  # by the plugin: one test took far too long
+                by = "out of time"
             killed = run.returncode != 0
         except subprocess.TimeoutExpired:
             killed, by = True, "out of time"
         return Outcome(killed, by if killed else "", time.monotonic() - start)
 
-    def try_change(
-        self, file: str, change: Callable[[str], str], package: str, timeout: float
-    ) -> Outcome:
-        path = self.folder / file
-        original = path.read_text()
-        try:
-            path.write_text(change(original))
-            return self.tests(package, timeout)
-        finally:
-            path.write_text(original)
+
+def _line(before: str, after: str) -> int:
+    """The first line that differs, counted from 1."""
+    lines = zip(before.splitlines(), after.splitlines(), strict=False)
+    return next((n for n, (one, other) in enumerate(lines, 1) if one != other), 1)
