@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from doeblin import InputError, finite
@@ -169,13 +169,17 @@ def test_a_restart_at_every_step_mixes_in_one():
 
 
 @given(schedules())
+@example(Schedule(np.array([[0.07, 0.92, 0.01], [1.6e-6, 1 - 3.2e-6, 1.6e-6], [0.15, 0.15, 0.7]])))
 def test_facts_are_ordered_and_each_is_a_gamma(schedule):
     certificate = certify(schedule)
     steps = [fact.steps for fact in certificate.facts]
     assert steps == sorted(steps)
+    # Of slow schedules powers of the matrix are taken, which bound γ from below.
+    loss = 1e-9 if certificate.facts[-1].steps <= implementation._LONGEST_TABLE else 1.0
     for fact in (*certificate.facts[::40], certificate.best):
         assert 1 <= fact.after <= fact.steps
-        assert fact.parameter == pytest.approx(gamma(schedule, fact.after, fact.steps), rel=1e-9)
+        exact = gamma(schedule, fact.after, fact.steps)
+        assert (1 - loss) * exact <= fact.parameter <= (1 + 1e-9) * exact
     assert certificate.gap == max(fact.gap for fact in certificate.facts)
     # Among facts that give the same gap, the shortest is told.
     assert certificate.steps == min(f.steps for f in certificate.facts if f.gap == certificate.gap)
