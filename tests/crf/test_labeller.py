@@ -84,35 +84,42 @@ def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
     assert fitted.score(test[0][some], test[1][some]) == right.mean()
 
 
-def exact_law(labeller: SequenceLabeller, observed: np.ndarray) -> np.ndarray:
-    """π̃ of one sequence of full length by linear algebra, from its kernel's own probabilities."""
-    encoded = jax.tree.map(jnp.asarray, labeller.encoder_.encode(observed))
-    x, chain = given(labeller.parameters_, encoded), labeller.chain()
+def exact_laws(labeller: SequenceLabeller, observed: list[np.ndarray]) -> list[np.ndarray]:
+    """π̃ of sequences of full length by linear algebra, from their kernels' own probabilities."""
+    chain, states = labeller.chain(), jnp.asarray(ALL)
     kernel = next(kernel for kernel in chain.kernels if kernel is not None)
-    states = jnp.asarray(ALL)
-    row = jax.vmap(lambda new, old: kernel.log_prob(new, old, x), in_axes=(0, None))
-    moves = np.exp(jax.jit(jax.vmap(row, in_axes=(None, 0)))(states, states), dtype=np.float64)
-    u = np.exp(jax.vmap(lambda state: chain.restart.log_prob(state, x))(states), dtype=np.float64)
+
+    @jax.jit
+    @jax.vmap
+    def parts(encoded):
+        x = given(labeller.parameters_, encoded)
+        row = jax.vmap(lambda new, old: kernel.log_prob(new, old, x), in_axes=(0, None))
+        restart = jax.vmap(lambda state: chain.restart.log_prob(state, x))
+        return jax.vmap(row, in_axes=(None, 0))(states, states), restart(states)
+
+    encoded = [labeller.encoder_.encode(sequence) for sequence in observed]
+    stacked = parts(jax.tree.map(lambda *leaves: jnp.stack(leaves), *encoded))
+    moves, u = (np.exp(part, dtype=np.float64) for part in stacked)
     rest = 1 - labeller.epsilon
-    return labeller.epsilon * np.linalg.solve((np.eye(len(ALL)) - rest * moves).T, u)
+    return [
+        labeller.epsilon * np.linalg.solve((np.eye(len(ALL)) - rest * own).T, start)
+        for own, start in zip(moves, u, strict=True)
+    ]
 
 
 def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
     """Marginals and the most probable labelling, against enumeration, of the Gibbs chain."""
     fitted = copy.copy(fitted).set_params(kernel="gibbs")
     observed = [one for one in sequences(60, 7)[0] if len(one) == PLACES][:20]
-    joint = fitted.predict(observed, decode="joint")
+    joint, marginals = fitted.predict(observed, decode="joint"), fitted.predict_marginals(observed)
     # Each of the 64 walks gives its states their share of the law: an independent sample.
     walks = fitted.predict_walks
-    for sequence, marginals, labels in zip(
-        observed, fitted.predict_marginals(observed), joint, strict=True
-    ):
-        law = exact_law(fitted, sequence)
+    for law, own, labels in zip(exact_laws(fitted, observed), marginals, joint, strict=True):
         np.testing.assert_allclose(law.sum(), 1, atol=1e-4)
         exact = law @ ALL
         error = np.sqrt(exact * (1 - exact) / walks)
-        assert np.all(np.abs(marginals[:, 1] - exact) <= 5 * error + 1e-3)
-        np.testing.assert_allclose(marginals.sum(axis=1), 1, atol=1e-4)
+        assert np.all(np.abs(own[:, 1] - exact) <= 5 * error + 1e-3)
+        np.testing.assert_allclose(own.sum(axis=1), 1, atol=1e-4)
         number = np.ravel_multi_index([label == "one" for label in labels], (LABELS,) * PLACES)
         assert law[number] >= law.max() - 5 * np.sqrt(law.max() / walks)
 
