@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .order import ORDER, RECORD, Record, in_order, read_records
+from .order import ORDER, RECORD, Record, chosen, read_records
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ class Workshop:
         path, order = self.folder / file, self.folder / "order.json"
         original = path.read_text()
         changed = change(original)
-        order.write_text(json.dumps(in_order(records, file, original, _line(original, changed))))
+        order.write_text(json.dumps(chosen(records, file, original, _line(original, changed))))
         try:
             path.write_text(changed)
             total = sum(record.seconds for record in records)
