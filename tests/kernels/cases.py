@@ -72,9 +72,11 @@ LOOP = Loop(jnp.asarray(_rng.normal(size=(3, 3, 3))))
 MIXED = Mixed(jnp.asarray(_rng.normal(size=(2, 3))))
 TILT = jnp.array([0.3, -0.2, 0.1])
 POTTS = Potts((2, 3), num_values=2, coupling=0.7, field=[0.0, 0.4], periodic=False)
+HALVED = Potts((2, 4), num_values=2, coupling=0.7, field=[0.0, 0.4], periodic=False)
 
 SITE_STATES = jnp.array(list(itertools.product(range(3), repeat=3)))
 GRID_STATES = jnp.array(list(itertools.product(range(2), repeat=6))).reshape(-1, 2, 3)
+HALVED_STATES = jnp.array(list(itertools.product(range(2), repeat=8))).reshape(-1, 2, 4)
 MIXED_STATES = {
     "sites": jnp.array(list(itertools.product(range(2), range(3)))),
     "rest": jnp.full(6, 0.5),
@@ -127,6 +129,9 @@ KERNELS: dict[str, KernelCase] = {
     ),
     "ColouredGibbs": KernelCase(_checkerboard, GRID_STATES),
     "ColouredSweep": KernelCase(ColouredSweep(_checkerboard), GRID_STATES, reversible=False),
+    "ColouredSweep, in halves": KernelCase(
+        ColouredSweep(HALVED.checkerboard()), HALVED_STATES, reversible=False
+    ),
     "ColouredGibbs, three colours": KernelCase(
         ColouredGibbs(
             LOOP,

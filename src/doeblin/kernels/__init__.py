@@ -5,7 +5,7 @@ from .._errors import needs
 with needs("chains"):
     from ._base import AbstractKernel, AbstractRestart, AbstractReversibleKernel
     from ._block import BlockKernel, PrefixOrSuffix, RandomSites
-    from ._coloured import ColouredGibbs, ColouredSweep
+    from ._coloured import AbstractParts, ColouredGibbs, ColouredSweep
     from ._combinators import cycle, mixture, repeat
     from ._finite import FiniteKernel, FiniteRestart
     from ._gibbs import Gibbs, GibbsSweep
@@ -16,6 +16,7 @@ with needs("chains"):
 
 __all__ = [
     "AbstractKernel",
+    "AbstractParts",
     "AbstractRestart",
     "AbstractReversibleKernel",
     "BalancedProposal",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Key
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import UnsupportedError
@@ -98,6 +98,14 @@ class AbstractKernel(_Capable):
     @abc.abstractmethod
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
         """One step from `state`."""
+
+    def sample_many(self, keys: Key[Array, " steps"], state: State, x: Input = None) -> State:
+        """One step of `sample` for each key, one after the other.
+
+        Kernels override it where many steps together can do what each would otherwise do alone:
+        tell at the end that something was wrong, or lay the state out for the way they use it.
+        """
+        return jax.lax.scan(lambda state, key: (self.sample(key, state, x), None), state, keys)[0]
 
     @_missing("its transition probabilities are sums that cannot be enumerated")
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:

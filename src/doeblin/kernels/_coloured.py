@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,15 +10,48 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
-from .._custom_types import Input, RandomKey, Scalar, State
+from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
 from .._states import log_prob_of
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_choice, checked_logits
+from ._sites import (
+    LogDensity,
+    Sites,
+    checked_choice,
+    checked_logits,
+    invert,
+    invert_each,
+    over_keys,
+)
 
 Conditionals = Callable[[State, Input], Float[Array, "sites values"]]
+
+
+class AbstractParts(eqx.Module):
+    """How a model keeps a state as one array for each colour, and scores one colour alone.
+
+    A sweep then looks at every site once, where `conditionals` scores all sites for each colour.
+    """
+
+    @abc.abstractmethod
+    def split(self, state: State) -> tuple[Int[Array, "..."], ...]:
+        """The sites of each colour as one array; all of one shape."""
+
+    @abc.abstractmethod
+    def join(self, parts: tuple[Int[Array, "..."], ...]) -> State:
+        """The state with these parts."""
+
+    @abc.abstractmethod
+    def logits(
+        self, parts: tuple[Int[Array, "..."], ...], colour: int, x: Input = None
+    ) -> list[Float[Array, "..."]]:
+        """For each value, the logits of that value at all sites of a colour."""
+
+    @abc.abstractmethod
+    def is_choice(self, x: Input = None) -> Flag:
+        """Whether logits leave a choice everywhere, whatever the state."""
 
 
 class ColouredGibbs(AbstractReversibleKernel):
@@ -25,7 +59,8 @@ class ColouredGibbs(AbstractReversibleKernel):
 
     Sites of a colour must be independent given all others: no factor of the density may hold two of
     them (on a grid, the checkerboard). `conditionals(state, x)` gives, for every site at once, the
-    log-density of each of its values up to a constant.
+    log-density of each of its values up to a constant. A model that can do so for one colour alone
+    may give `parts` besides.
     """
 
     log_density: LogDensity
@@ -33,6 +68,7 @@ class ColouredGibbs(AbstractReversibleKernel):
     colours: Int[Array, " sites"]
     num_colours: int = eqx.field(static=True)
     sites: Sites
+    parts: AbstractParts | None
 
     def __init__(
         self,
@@ -42,6 +78,7 @@ class ColouredGibbs(AbstractReversibleKernel):
         num_values: int | Any,
         *,
         where: Callable[[State], Any] | None = None,
+        parts: AbstractParts | None = None,
     ):
         flat = np.asarray(colours).ravel()
         if not np.issubdtype(flat.dtype, np.integer) or not len(flat) or flat.min() < 0:
@@ -51,6 +88,7 @@ class ColouredGibbs(AbstractReversibleKernel):
         self.colours = jnp.asarray(flat)
         self.num_colours = int(flat.max()) + 1
         self.sites = Sites(num_values, where)
+        self.parts = parts
 
     def logits(self, state: State, x: Input = None) -> Float[Array, "sites values"]:
         """Unnormalised log-probabilities of the values of all sites, each given all others."""
@@ -72,9 +110,21 @@ class ColouredGibbs(AbstractReversibleKernel):
         self, uniforms: Float[Array, " sites"], state: State, colour: Any, x: Input
     ) -> State:
         """Redraw the sites of one colour by inverting their distribution functions."""
-        values = self.sites.get(state)
-        fresh = invert(self.logits(state, x), uniforms).astype(values.dtype)
-        return self.sites.put(state, jnp.where(self.colours == colour, fresh, values))
+        new, is_choice = self._redrawn(uniforms, state, colour, x)
+        return checked_choice(new, is_choice.all())
+
+    def _redrawn(
+        self, uniforms: Float[Array, " sites"], state: State, colour: Any, x: Input
+    ) -> tuple[State, Bool[Array, " sites"]]:
+        """The state with the sites of one colour redrawn, and where there was a choice.
+
+        Many steps together ask once for all sites whether there always was: asking at each step
+        would take longer than the step.
+        """
+        values, logits = self.sites.get(state), self.logits(state, x)
+        fresh, is_choice = invert(logits, uniforms)
+        kept = jnp.where(self.colours == colour, fresh.astype(values.dtype), values)
+        return self.sites.put(state, kept), is_choice
 
     def log_redraw(self, new: State, old: State, colour: Any, x: Input) -> Scalar:
         """Log-probability that redrawing one colour turns `old` into `new`, if it can."""
@@ -83,17 +133,30 @@ class ColouredGibbs(AbstractReversibleKernel):
         return jnp.where(self.colours == colour, chosen, 0).sum()
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        return self._draw(key, state, x)[0]
+        return self.redraw(*self._choices(key, state), x)
+
+    def sample_many(self, keys: Key[Array, " steps"], state: State, x: Input = None) -> State:
+        def step(carry: tuple[State, Array], key: RandomKey) -> tuple[State, Array]:
+            state, is_choice = self._redrawn(*self._choices(key, carry[0]), x)
+            return state, carry[1] & is_choice
+
+        return self._walked(step, keys, state)
+
+    def _walked(self, step: Any, keys: Key[Array, " steps"], state: State) -> State:
+        """The state after all steps, each of which takes along where there always was a choice."""
+        always = jnp.ones(self.colours.shape, bool)
+        state, always = over_keys(step, (state, always), keys)
+        return checked_choice(state, always.all())
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
-        new, colour = self._draw(key, state, x)
+        uniforms, _, colour = self._choices(key, state)
+        new = self.redraw(uniforms, state, colour, x)
         return new, self.log_redraw(new, state, colour, x) - jnp.log(self.num_colours)
 
-    def _draw(self, key: RandomKey, state: State, x: Input) -> tuple[State, Array]:
+    def _choices(self, key: RandomKey, state: State) -> tuple[Array, State, Count]:
         colour_key, value_key = jax.random.split(key)
         colour = jax.random.randint(colour_key, (), 0, self.num_colours)
-        uniforms = jax.random.uniform(value_key, self.colours.shape)
-        return self.redraw(uniforms, state, colour, x), colour
+        return jax.random.uniform(value_key, self.colours.shape), state, colour
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         changed = self.sites.get(new) != self.sites.get(old)
@@ -131,11 +194,38 @@ class ColouredSweep(AbstractKernel):
         return list(colours if self.order == "forward" else reversed(colours))
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        # Each site is redrawn once in a sweep, so one uniform a site serves all colours.
-        uniforms = jax.random.uniform(key, self.gibbs.colours.shape)
-        for colour in self._order():
-            state = self.gibbs.redraw(uniforms, state, colour, x)
-        return state
+        return self.sample_many(key[None], state, x)
+
+    def sample_many(self, keys: Key[Array, " steps"], state: State, x: Input = None) -> State:
+        parts = self.gibbs.parts
+        if parts is None:
+            return self.gibbs._walked(self._sweep(x), keys, state)
+        self.gibbs.sites.get(state)  # Refuses what are no sites.
+        arrays = over_keys(self._sweep_parts(parts, x), parts.split(state), keys)
+        return checked_choice(parts.join(arrays), parts.is_choice(x))
+
+    def _sweep(self, x: Input) -> Callable[[Any, RandomKey], Any]:
+        def sweep(carry: tuple[State, Array], key: RandomKey) -> tuple[State, Array]:
+            state, always = carry
+            # Each site is redrawn once in a sweep, so one uniform a site serves all colours.
+            uniforms = jax.random.uniform(key, self.gibbs.colours.shape)
+            for colour in self._order():
+                state, is_choice = self.gibbs._redrawn(uniforms, state, colour, x)
+                always &= is_choice
+            return state, always
+
+        return sweep
+
+    def _sweep_parts(self, parts: AbstractParts, x: Input) -> Callable[[Any, RandomKey], Any]:
+        def sweep(arrays: tuple[Array, ...], key: RandomKey) -> tuple[Array, ...]:
+            uniforms = jax.random.uniform(key, (len(arrays), *arrays[0].shape))
+            for colour in self._order():
+                fresh, _ = invert_each(parts.logits(arrays, colour, x), uniforms[colour])
+                fresh = fresh.astype(arrays[colour].dtype)
+                arrays = (*arrays[:colour], fresh, *arrays[colour + 1 :])
+            return arrays
+
+        return sweep
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         sites, colours = self.gibbs.sites, self.gibbs.colours
@@ -153,17 +243,3 @@ class ColouredSweep(AbstractKernel):
 
     def reverse(self) -> ColouredSweep:
         return ColouredSweep(self.gibbs, "backward" if self.order == "forward" else "forward")
-
-
-def invert(logits: Float[Array, "sites values"], uniforms: Float[Array, " sites"]) -> Array:
-    """One draw for each row of logits from one uniform each, by inverse distribution function.
-
-    What there is to check shows in one number a site, so that checking costs little.
-    """
-    if logits.shape[-1] == 2:
-        difference = checked_choice(logits[..., 1] - logits[..., 0])
-        return (uniforms < jax.nn.sigmoid(difference)).astype(jnp.int32)
-    weights = jnp.exp(logits - logits.max(axis=-1, keepdims=True))
-    below = jnp.cumsum(weights, axis=-1)
-    total = checked_choice(below[..., -1])
-    return (below[..., :-1] <= (uniforms * total)[..., None]).sum(axis=-1)

@@ -175,10 +175,7 @@ class Repeat(AbstractKernel):
         return _supports(capability, (self.kernel,), True)
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        def step(state: State, key: RandomKey) -> tuple[State, None]:
-            return self.kernel.sample(key, state, x), None
-
-        return jax.lax.scan(step, state, jax.random.split(key, self.times))[0]
+        return self.kernel.sample_many(jax.random.split(key, self.times), state, x)
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         def step(state: State, key: RandomKey) -> tuple[State, Scalar]:

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt
+from jaxtyping import Array, Bool, Float, Int, Key, UInt
 
-from .._custom_types import Count, Input, RandomKey, Scalar, State
+from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
 from .._states import log_prob_of, one_number
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_logits
+from ._sites import LogDensity, Sites, checked_choice, checked_logits, invert, over_keys
 
 Conditional = Callable[[State, Count, Input], Float[Array, " values"]]
 
@@ -45,6 +45,9 @@ class Gibbs(AbstractReversibleKernel):
 
     def logits(self, state: State, site: Count, x: Input = None) -> Float[Array, " values"]:
         """Unnormalised log-probabilities of the values of one site given all others."""
+        return checked_logits(self._logits(state, site, x))
+
+    def _logits(self, state: State, site: Count, x: Input) -> Float[Array, " values"]:
         if self.conditional is not None:
             scores = jnp.asarray(self.conditional(state, site, x))
             if scores.shape != (self.sites.num_values,):
@@ -55,21 +58,39 @@ class Gibbs(AbstractReversibleKernel):
         else:
             neighbours = self.sites.neighbours(state, site)
             scores = jax.vmap(lambda one: one_number(self.log_density(one, x)))(neighbours)
-        return checked_logits(self.sites.mask(scores, site))
+        return self.sites.mask(scores, site)
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        return self.sample_scored(key, state, x)[0]
+        new, _, _, is_choice = self._redrawn(key, state, x)
+        return checked_choice(new, is_choice)
+
+    def sample_many(self, keys: Key[Array, " steps"], state: State, x: Input = None) -> State:
+        def step(carry: tuple[State, Flag], key: RandomKey) -> tuple[State, Flag]:
+            new, _, _, is_choice = self._redrawn(key, carry[0], x)
+            return new, carry[1] & is_choice
+
+        return checked_choice(*over_keys(step, (state, jnp.array(True)), keys))
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
+        new, value, logits, is_choice = self._redrawn(key, state, x)
+        new, logits = checked_choice((new, logits), is_choice)
+        # The choice of the site has a probability too, but one without parameters.
+        log_prob = jax.nn.log_softmax(logits)[value]
+        return new, log_prob - jnp.log(self.sites.get(state).shape[0])
+
+    def _redrawn(
+        self, key: RandomKey, state: State, x: Input
+    ) -> tuple[State, Count, Float[Array, " values"], Flag]:
+        """The state with one site redrawn, its value, the logits that it was drawn by, and whether
+        they left a choice."""
         # All randomness of a step from one use of the key: each costs its share of compile time.
         values = self.sites.get(state)
-        words = jax.random.bits(key, (1 + self.sites.num_values,), _word_type())
+        words = jax.random.bits(key, (2,), _word_type())
         site = (words[0] % values.shape[0]).astype(jnp.int32)
-        logits = self.logits(state, site, x)
-        value = jnp.argmax(logits + _gumbel(words[1:]))
+        logits = self._logits(state, site, x)
+        value, is_choice = invert(jax.lax.stop_gradient(logits), _uniform(words[1]))
         new = self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
-        # The choice of the site has a probability too, but one without parameters.
-        return new, jax.nn.log_softmax(logits)[value] - jnp.log(values.shape[0])
+        return new, value, logits, is_choice
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         before, after = self.sites.get(old), self.sites.get(new)
@@ -105,12 +126,12 @@ def _word_type() -> Any:
     return jnp.uint64 if jnp.result_type(float) == jnp.float64 else jnp.uint32
 
 
-def _gumbel(words: UInt[Array, " n"]) -> Float[Array, " n"]:
-    """Gumbel noise from random words, by uniform numbers strictly between 0 and 1."""
-    dtype = jnp.float64 if words.dtype == jnp.uint64 else jnp.float32
-    bits = jnp.finfo(dtype).nmant  # What a number between 1/2 and 1 has, and half of one more.
-    whole = (words >> (8 * words.dtype.itemsize - bits)).astype(dtype)
-    return -jnp.log(-jnp.log((whole + 0.5) * 2.0**-bits))
+def _uniform(word: UInt[Array, ""]) -> Scalar:
+    """A uniform number in [0, 1), of so many bits that no rounding brings it, times a sum, to that
+    sum, and so to a value that is impossible."""
+    dtype = jnp.float64 if word.dtype == jnp.uint64 else jnp.float32
+    bits = jnp.finfo(dtype).nmant
+    return (word >> (8 * word.dtype.itemsize - bits)).astype(dtype) * 2.0**-bits
 
 
 class GibbsSweep(AbstractKernel):

@@ -8,11 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
-from .._custom_types import Count, Input, Scalar
+from .._custom_types import Count, Flag, Input, Scalar
 from .._errors import InputError
-from ._coloured import ColouredGibbs
+from ._coloured import AbstractParts, ColouredGibbs
 from ._gibbs import Gibbs
 
 
@@ -63,20 +63,26 @@ class Potts(eqx.Module):
     def __call__(self, state: Int[Array, "..."], x: Input = None) -> Scalar:
         agreements = jnp.array(0)
         for axis in range(len(self.shape)):
-            agreements += (state == self._shifted(state, axis, 1)).sum()
+            agreements += (state == shifted(state, axis, 1, self.periodic)).sum()
         return self.coupling * agreements + self.field[state].sum()
 
     def conditionals(self, state: Int[Array, "..."], x: Input = None) -> Float[Array, "..."]:
         """Logits of all values of every site given its neighbours."""
         neighbours = [
-            self._shifted(state, axis, step) for axis in range(len(self.shape)) for step in (1, -1)
+            shifted(state, axis, step, self.periodic)
+            for axis in range(len(self.shape))
+            for step in (1, -1)
         ]
+        return jnp.stack(self.logits_given(neighbours), axis=-1)
+
+    def logits_given(self, neighbours: list[Int[Array, "..."]]) -> list[Float[Array, "..."]]:
+        """For each value, its logits at many sites, from an array for each of their neighbours."""
         # Counting in bytes, value by value, keeps the vector units full.
         agreeing = [
             sum((neighbour == value).astype(jnp.int8) for neighbour in neighbours)
             for value in range(self.field.shape[0])
         ]
-        return self.field + self.coupling * jnp.stack(agreeing, axis=-1)
+        return [self.field[value] + self.coupling * count for value, count in enumerate(agreeing)]
 
     def conditional(
         self, state: Int[Array, "..."], site: Count, x: Input = None
@@ -107,16 +113,81 @@ class Potts(eqx.Module):
                 "even; set periodic=False or use gibbs()"
             )
         colours = np.indices(self.shape).sum(axis=0) % 2
-        return ColouredGibbs(self, self.conditionals, colours, self.field.shape[0])
+        # Without two columns in each half there is nothing to gain.
+        parts = None if self.shape[-1] % 2 or self.shape[-1] < 4 else Halves(self)
+        return ColouredGibbs(self, self.conditionals, colours, self.field.shape[0], parts=parts)
 
-    def _shifted(self, state: Int[Array, "..."], axis: int, step: int) -> Int[Array, "..."]:
-        """The neighbour of every site in one direction; -1, equal to no value, outside the grid."""
-        side = self.shape[axis]
-        if self.periodic and side > 1:
-            return jnp.roll(state, step, axis)
-        edge = jax.lax.slice_in_dim(state, 0, side - 1, axis=axis)
-        if step == -1:
-            edge = jax.lax.slice_in_dim(state, 1, side, axis=axis)
-        padding = [(0, 0)] * len(self.shape)
-        padding[axis] = (1, 0) if step == 1 else (0, 1)
-        return jnp.pad(edge, padding, constant_values=-1)
+
+class Halves(AbstractParts):
+    """The even and the odd sites of a grid, each pushed together along the last axis.
+
+    With p the parity of its row (of all indices but the last), the even site of column c is at
+    2c + p of the grid and the odd one at 2c + 1 - p. So a site's neighbours in other rows have its
+    own place in the other half; of the two in its row one has, too, and the other is next to it, on
+    the side that p and the colour tell.
+    """
+
+    model: Potts
+
+    def split(self, state: Int[Array, "..."]) -> tuple[Int[Array, "..."], ...]:
+        if jnp.shape(state) != self.model.shape:
+            raise InputError(
+                f"a state of shape {jnp.shape(state)} does not fit a grid of {self.model.shape}"
+            )
+        return self._swapped(state[..., 0::2], state[..., 1::2])
+
+    def join(self, parts: tuple[Int[Array, "..."], ...]) -> Int[Array, "..."]:
+        return jnp.stack(self._swapped(*parts), axis=-1).reshape(self.model.shape)
+
+    def logits(
+        self, parts: tuple[Int[Array, "..."], ...], colour: int, x: Input = None
+    ) -> list[Float[Array, "..."]]:
+        other = parts[1 - colour]
+        neighbours = [
+            shifted(other, axis, step, self.model.periodic)
+            for axis in range(other.ndim - 1)
+            for step in (1, -1)
+        ]
+        return self.model.logits_given([*neighbours, other, self._beside(other, colour)])
+
+    def _beside(self, other: Int[Array, "..."], colour: int) -> Int[Array, "..."]:
+        """The neighbour in the same row that is not at the same place."""
+        after = self._odd_rows() ^ (colour == 1)
+        nothing = jnp.full_like(other[..., :1], -1)
+        first, last = (other[..., :1], other[..., -1:]) if self.model.periodic else (nothing,) * 2
+        # The ends apart: a choice between two whole shifted arrays is slow on a CPU.
+        columns = [
+            jnp.where(after, other[..., 1:2], last),
+            jnp.where(after, other[..., 2:], other[..., :-2]),
+            jnp.where(after, first, other[..., -2:-1]),
+        ]
+        return jnp.concatenate(columns, axis=-1)
+
+    def is_choice(self, x: Input = None) -> Flag:
+        model = self.model
+        counts = jnp.arange(2 * len(model.shape) + 1)
+        logits = model.field[:, None] + model.coupling * counts
+        possible = ~jnp.isneginf(model.field)
+        return possible.any() & (jnp.isfinite(logits) | ~possible[:, None]).all()
+
+    def _odd_rows(self) -> Bool[Array, "..."]:
+        rows = np.indices((*self.model.shape[:-1], 1)).sum(axis=0)
+        return jnp.asarray(rows % 2 == 1)
+
+    def _swapped(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """The two arrays with their odd rows exchanged."""
+        odd = self._odd_rows()
+        return jnp.where(odd, b, a), jnp.where(odd, a, b)
+
+
+def shifted(sites: Int[Array, "..."], axis: int, step: int, periodic: bool) -> Int[Array, "..."]:
+    """What is next to every site in one direction; -1, equal to no value, outside the grid."""
+    side = sites.shape[axis]
+    if periodic and side > 1:
+        return jnp.roll(sites, step, axis)
+    edge = jax.lax.slice_in_dim(sites, 0, side - 1, axis=axis)
+    if step == -1:
+        edge = jax.lax.slice_in_dim(sites, 1, side, axis=axis)
+    padding = [(0, 0)] * sites.ndim
+    padding[axis] = (1, 0) if step == 1 else (0, 1)
+    return jnp.pad(edge, padding, constant_values=-1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +13,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
-from .._custom_types import Count, Input, Scalar, State
+from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
 from .._states import one_number, same_state
 
 LogDensity = Callable[[State, Input], Any]
 """An unnormalised log-density of one state given the input."""
 
+
+# A turn of a loop is started from the host. XLA starts five or more operations as one, and a small
+# step has fewer.
+_STEPS_A_TURN = {"gpu": 4}
 
 _NO_CHOICE = (
     "a log-density returned NaN or +inf, or -inf for every value of a site; it must be finite, or "
@@ -149,12 +155,55 @@ def checked_logits(logits: Array) -> Array:
     """Logits to choose by along the last axis, or a run-time error if there is no choice."""
     logits = jnp.asarray(logits)
     # The maximum is NaN or infinite exactly if something is wrong.
-    return eqx.error_if(logits, ~jnp.isfinite(logits.max(axis=-1)).all(), _NO_CHOICE)
+    return checked_choice(logits, jnp.isfinite(logits.max(axis=-1)).all())
 
 
-def checked_choice(numbers: Array) -> Array:
-    """Numbers computed from logits that are NaN exactly where there is no choice."""
-    return eqx.error_if(numbers, jnp.isnan(numbers).any(), _NO_CHOICE)
+def checked_choice(chosen: Any, is_choice: Flag) -> Any:
+    """What was chosen, or a run-time error if there was no choice.
+
+    On a GPU the question is a trip to the host and back, longer than a step of many chains: loops
+    carry the answers along and ask at their end.
+    """
+    return eqx.error_if(chosen, ~is_choice, _NO_CHOICE)
+
+
+def invert(
+    logits: Float[Array, "*sites values"], uniforms: Float[Array, "*sites"]
+) -> tuple[Int[Array, "*sites"], Bool[Array, "*sites"]]:
+    """One draw a site from one uniform each, by inverse distribution function; and where the logits
+    left a choice."""
+    if logits.shape[-1] <= 32:
+        return invert_each(list(jnp.unstack(logits, axis=-1)), uniforms)
+    top = logits.max(axis=-1)
+    below = jnp.cumsum(jnp.exp(logits - top[..., None]), axis=-1)
+    mark = uniforms * below[..., -1]
+    return (below[..., :-1] <= mark[..., None]).sum(axis=-1, dtype=jnp.int32), jnp.isfinite(top)
+
+
+def invert_each(
+    logits: list[Float[Array, "..."]], uniforms: Float[Array, "..."]
+) -> tuple[Int[Array, "..."], Bool[Array, "..."]]:
+    """The same from an array of logits for each value: nothing goes along an axis, so that all of
+    it is one operation on a device."""
+    # The largest is NaN or infinite exactly if something is wrong.
+    top = functools.reduce(jnp.maximum, logits)
+    if len(logits) == 2:
+        value = (uniforms < jax.nn.sigmoid(logits[1] - logits[0])).astype(jnp.int32)
+        return value, jnp.isfinite(top)
+    below = list(itertools.accumulate(jnp.exp(each - top) for each in logits))
+    mark = uniforms * below[-1]
+    value = jnp.zeros(jnp.shape(mark), jnp.int32)
+    for each in below[:-1]:
+        value += each <= mark
+    return value, jnp.isfinite(top)
+
+
+def over_keys(step: Callable[[Any, RandomKey], Any], carry: Any, keys: Key[Array, " steps"]) -> Any:
+    """A loop with one step for each key."""
+    if keys.shape[0] == 1:
+        return step(carry, keys[0])
+    unroll = _STEPS_A_TURN.get(jax.default_backend(), 1)
+    return jax.lax.scan(lambda carry, key: (step(carry, key), None), carry, keys, unroll=unroll)[0]
 
 
 def checked_scalar(value: Any, where: Any = True) -> Scalar:

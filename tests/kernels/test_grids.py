@@ -1,0 +1,187 @@
+"""Grids in halves beside the plain way, and what must not be drawn from, in one step or in many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from doeblin import InputError, doeblin
+from doeblin.kernels import (
+    AbstractKernel,
+    ColouredGibbs,
+    ColouredSweep,
+    Gibbs,
+    IndependentSites,
+    Potts,
+    repeat,
+)
+
+GRIDS = [
+    Potts((4, 6), num_values=2, coupling=0.7, field=[0.0, 0.3]),
+    Potts((3, 4), num_values=5, coupling=1.1, periodic=False),
+    Potts((4, 1, 4), num_values=3, coupling=-0.6, field=[0.1, 0.0, -np.inf]),
+    Potts((2, 3, 4), num_values=2, coupling=0.4, periodic=False),
+    Potts((6,), num_values=3, coupling=0.9),
+]
+
+
+@pytest.mark.parametrize("model", GRIDS, ids=lambda model: str(model.shape))
+def test_halves_draw_what_the_plain_way_draws(model: Potts):
+    """From the same uniform numbers, site by site."""
+    gibbs = model.checkerboard()
+    parts, num_values = gibbs.parts, model.field.shape[0]
+    assert parts is not None
+    states = jax.random.randint(jax.random.key(1), (50, *model.shape), 0, num_values, jnp.int8)
+
+    @jax.jit
+    @jax.vmap
+    def both(key: Any, state: Any) -> Any:
+        split = parts.split(state)
+        whole = model.conditionals(state)
+        logits = [
+            (each, parts.split(whole[..., value])[colour])
+            for colour in (0, 1)
+            for value, each in enumerate(parts.logits(split, colour))
+        ]
+        swept = []
+        for order in ("forward", "backward"):
+            sweep = ColouredSweep(gibbs, order)
+            uniforms = jax.random.uniform(key, (2, *split[0].shape))
+            uniforms, plain = parts.join((uniforms[0], uniforms[1])).ravel(), state
+            for colour in (0, 1) if order == "forward" else (1, 0):
+                plain = gibbs.redraw(uniforms, plain, colour, None)
+            swept.append((sweep.sample(key, state), plain))
+        return [(parts.join(split), state), *logits, *swept]
+
+    for halves, plain in both(jax.random.split(jax.random.key(2), len(states)), states):
+        np.testing.assert_array_equal(halves, plain)
+
+
+def test_grids_that_do_not_fall_in_halves_have_none():
+    assert Potts((4, 3), num_values=2, coupling=1.0, periodic=False).checkerboard().parts is None
+    assert Potts((4, 2), num_values=2, coupling=1.0, periodic=False).checkerboard().parts is None
+
+
+@pytest.mark.parametrize("state", [jnp.zeros((4, 4), int), jnp.zeros((6, 4), int)])
+def test_states_of_another_shape_are_refused(state: Any):
+    sweep = ColouredSweep(GRIDS[0].checkerboard())
+    with pytest.raises(InputError, match=r"does not fit a grid of \(4, 6\)"):
+        sweep.sample(jax.random.key(0), state)
+    with pytest.raises(InputError, match=r"sites must be integers"):
+        sweep.sample(jax.random.key(0), jnp.zeros((4, 6)))
+
+
+SMALL = Potts((2, 4), num_values=2, coupling=0.7, periodic=False)
+
+
+def coloured(model: Potts, conditionals: Any) -> ColouredGibbs:
+    return ColouredGibbs(model, conditionals, np.indices(model.shape).sum(axis=0) % 2, 2)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SMALL.gibbs(),
+        Gibbs(SMALL, 40, conditional=lambda s, i, x: 0.1 * jnp.arange(40.0) + s.sum()),
+        coloured(SMALL, SMALL.conditionals),
+        ColouredSweep(coloured(SMALL, SMALL.conditionals)),
+        ColouredSweep(SMALL.checkerboard()),
+    ],
+    ids=["Gibbs", "Gibbs, many values", "ColouredGibbs", "ColouredSweep", "in halves"],
+)
+def test_many_steps_are_the_steps_one_by_one(kernel: AbstractKernel):
+    state = jnp.zeros(SMALL.shape, jnp.int8)
+    keys = jax.random.split(jax.random.key(0), 9)
+    step = jax.jit(lambda key, state: kernel.sample(key, state))
+    one_by_one = state
+    for key in keys:
+        one_by_one = step(key, one_by_one)
+    many = jax.jit(lambda keys, state: kernel.sample_many(keys, state))(keys, state)
+    np.testing.assert_array_equal(many, one_by_one)
+    assert many.dtype == state.dtype
+
+
+def once(bad: list[float], state: Any, fine: Any) -> Any:
+    """`bad` logits in the state of zeros alone."""
+    return jnp.where((state == 0).all(), jnp.asarray(bad), fine)
+
+
+def conditional(bad: list[float]) -> Any:
+    return lambda state, site, x: once(bad, state, SMALL.conditional(state, site))
+
+
+def conditionals(bad: list[float]) -> Any:
+    return lambda state, x: once(bad, state, SMALL.conditionals(state))
+
+
+BAD = {
+    "NaN": [0.0, np.nan],
+    "+inf": [0.0, np.inf],
+    "+inf first": [np.inf, 0.0],
+    "no value": [-np.inf, -np.inf],
+}
+KERNELS = {
+    "Gibbs": lambda bad: Gibbs(SMALL, 2, conditional=conditional(bad)),
+    "ColouredGibbs": lambda bad: coloured(SMALL, conditionals(bad)),
+    "ColouredSweep": lambda bad: ColouredSweep(coloured(SMALL, conditionals(bad))),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("name", KERNELS)
+def test_one_bad_step_among_many_is_an_error(name: str, kind: str):
+    """It is the first of them that is bad; from [0, +inf] chains move on to good states."""
+    kernel = KERNELS[name](BAD[kind])
+    start = jnp.zeros(SMALL.shape, jnp.int32)
+    for times in (1, 20):
+        step = jax.jit(lambda key, times=times: repeat(kernel, times).sample(key, start))
+        with pytest.raises(RuntimeError, match=r"NaN or \+inf, or -inf for every value of a site"):
+            jax.block_until_ready(step(jax.random.key(0)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Potts((2, 4), num_values=2, coupling=np.nan, periodic=False),
+        Potts((2, 4), num_values=2, coupling=np.inf, periodic=False),
+        Potts((2, 4), num_values=2, coupling=1e38, periodic=False),
+        Potts((2, 4), num_values=2, coupling=0.5, field=[0.0, np.nan], periodic=False),
+        Potts((2, 4), num_values=2, coupling=0.5, field=[np.inf, 0.0], periodic=False),
+        Potts((2, 4), num_values=2, coupling=0.5, field=[-np.inf, -np.inf], periodic=False),
+    ],
+    ids=lambda model: f"{float(model.coupling)}, {np.asarray(model.field).tolist()}",
+)
+def test_grids_without_a_law_are_refused(model: Potts):
+    sweep = ColouredSweep(model.checkerboard())
+    state = jnp.zeros(model.shape, jnp.int32)
+    with pytest.raises(RuntimeError, match=r"NaN or \+inf, or -inf for every value of a site"):
+        jax.block_until_ready(eqx.filter_jit(repeat(sweep, 3).sample)(jax.random.key(0), state))
+
+
+def test_impossible_values_are_never_drawn():
+    model = Potts((2, 4), num_values=3, coupling=0.5, field=[-np.inf, 0.0, -np.inf], periodic=False)
+    for kernel in (ColouredSweep(model.checkerboard()), repeat(model.gibbs(), 200)):
+        moved = jax.jit(jax.vmap(lambda key, k=kernel: k.sample(key, jnp.zeros((2, 4), int))))(
+            jax.random.split(jax.random.key(3), 100)
+        )
+        assert (moved == 1).all()
+
+
+@pytest.mark.parametrize("name", ["Gibbs", "ColouredSweep"])
+def test_chains_tell_of_bad_steps_inside_of_many(name: str):
+    restart = IndependentSites.uniform(SMALL.shape, num_values=2)
+    chain = doeblin(repeat(KERNELS[name](BAD["+inf"]), 8), restart, 0.5)
+    key = jax.random.key(0)
+    for call in (
+        lambda: chain.run(key, 1000),
+        lambda: chain.draw(key, 1000),
+        lambda: chain.estimate(key, jnp.mean, num_tours=1000),
+    ):
+        with pytest.raises(InputError, match="returned NaN or") as caught:
+            call()
+        assert "\n" not in str(caught.value)
