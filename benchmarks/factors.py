@@ -14,8 +14,9 @@ import numpy as np
 from doeblin.factors import ColourSweep, Graph, Model, Table, TreeRestart
 from doeblin.kernels import ColouredSweep, Potts, repeat
 
-from . import chains as grids
+from . import _grids as grids
 from ._timing import compare
+from .chains import CHAINS, SIDE, SWEEPS
 
 
 def run() -> dict[str, Any]:
@@ -30,15 +31,12 @@ def run() -> dict[str, Any]:
 
 def _grid(num_values: int, coupling: float) -> dict[str, float]:
     """The same sweeps of a periodic grid: derived from factors, by hand, and by THRML."""
-    side, sweeps, num_chains = grids.SIDE, grids.SWEEPS, grids.CHAINS
-    start = jax.random.randint(
-        jax.random.key(1), (num_chains, side, side), 0, num_values, dtype=jnp.int8
-    )
+    side, sweeps, num_chains = SIDE, SWEEPS, CHAINS
+    start = grids.starts(num_chains, side, num_values)
     by_hand = Potts((side, side), num_values=num_values, coupling=coupling).checkerboard()
     given = Model({"pair": Table(coupling * np.eye(num_values))}).given(_torus(side, num_values))
     derived = repeat(ColourSweep(), sweeps)
     flat = start.reshape(num_chains, -1).astype(jnp.int32)
-    thrml = grids._thrml_ising if num_values == 2 else grids._thrml_potts
     seconds = compare(
         {
             "derived from factors": jax.jit(
@@ -46,10 +44,10 @@ def _grid(num_values: int, coupling: float) -> dict[str, float]:
                     jax.random.split(key, num_chains), flat
                 )
             ),
-            "written by hand (Potts)": grids._vmapped(
+            "written by hand (Potts)": grids.vmapped(
                 repeat(ColouredSweep(by_hand), sweeps).sample, start
             ),
-            "thrml block gibbs": thrml(start, coupling, num_values),
+            "thrml block gibbs": grids.thrml_sweeps(start, coupling, num_values, sweeps),
         },
         rounds=5,
     )
