@@ -127,11 +127,14 @@ def _word_type() -> Any:
 
 
 def _uniform(word: UInt[Array, ""]) -> Scalar:
-    """A uniform number in [0, 1), of so many bits that no rounding brings it, times a sum, to that
-    sum, and so to a value that is impossible."""
+    """A uniform number in [0, 1) with all bits of the word where it is small.
+
+    It stays so far below 1 that no rounding brings its product with a sum to that sum, and so to a
+    value that is impossible.
+    """
     dtype = jnp.float64 if word.dtype == jnp.uint64 else jnp.float32
-    bits = jnp.finfo(dtype).nmant
-    return (word >> (8 * word.dtype.itemsize - bits)).astype(dtype) * 2.0**-bits
+    uniform = word.astype(dtype) * 2.0 ** (-8 * word.dtype.itemsize)
+    return jnp.minimum(uniform, 1 - jnp.finfo(dtype).eps)
 
 
 class GibbsSweep(AbstractKernel):
