@@ -37,6 +37,8 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
     gibbs = model.checkerboard()
     parts, num_values = gibbs.parts, model.field.shape[0]
     assert parts is not None
+    colours = np.indices(model.shape).sum(axis=0).ravel() % 2
+    places = [np.flatnonzero(colours == colour) for colour in (0, 1)]
     states = jax.random.randint(jax.random.key(1), (50, *model.shape), 0, num_values, jnp.int8)
 
     @jax.jit
@@ -44,23 +46,24 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
     def both(key: Any, state: Any) -> Any:
         split = parts.split(state)
         whole = model.conditionals(state)
+        halves = [(split[colour].ravel(), state.ravel()[places[colour]]) for colour in (0, 1)]
         logits = [
-            (each, parts.split(whole[..., value])[colour])
+            (each.ravel(), whole[..., value].ravel()[places[colour]])
             for colour in (0, 1)
             for value, each in enumerate(parts.logits(split, colour))
         ]
         swept = []
         for order in ("forward", "backward"):
             sweep = ColouredSweep(gibbs, order)
-            uniforms = jax.random.uniform(key, (2, *split[0].shape))
-            uniforms, plain = parts.join((uniforms[0], uniforms[1])).ravel(), state
+            drawn, plain = jax.random.uniform(key, (2, *split[0].shape)), state
+            uniforms = jnp.zeros(state.size).at[np.concatenate(places)].set(drawn.ravel())
             for colour in (0, 1) if order == "forward" else (1, 0):
                 plain = gibbs.redraw(uniforms, plain, colour, None)
             swept.append((sweep.sample(key, state), plain))
-        return [(parts.join(split), state), *logits, *swept]
+        return [(parts.join(split), state), *halves, *logits, *swept]
 
-    for halves, plain in both(jax.random.split(jax.random.key(2), len(states)), states):
-        np.testing.assert_array_equal(halves, plain)
+    for found, plain in both(jax.random.split(jax.random.key(2), len(states)), states):
+        np.testing.assert_array_equal(found, plain)
 
 
 def test_grids_that_do_not_fall_in_halves_have_none():
@@ -77,6 +80,7 @@ def test_states_of_another_shape_are_refused(state: Any):
         sweep.sample(jax.random.key(0), jnp.zeros((4, 6)))
 
 
+LARGEST = float(jnp.finfo(jnp.result_type(float)).max)
 SMALL = Potts((2, 4), num_values=2, coupling=0.7, periodic=False)
 
 
@@ -150,7 +154,7 @@ def test_one_bad_step_among_many_is_an_error(name: str, kind: str):
     [
         Potts((2, 4), num_values=2, coupling=np.nan, periodic=False),
         Potts((2, 4), num_values=2, coupling=np.inf, periodic=False),
-        Potts((2, 4), num_values=2, coupling=1e38, periodic=False),
+        Potts((2, 4), num_values=2, coupling=LARGEST / 2, periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[0.0, np.nan], periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[np.inf, 0.0], periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[-np.inf, -np.inf], periodic=False),
