@@ -26,8 +26,15 @@ def starts(chains: int, side: int, num_values: int) -> Any:
     return jax.random.randint(jax.random.key(1), shape, 0, num_values, dtype=jnp.int8)
 
 
-def vmapped(step: Callable[..., Any], start: Any) -> Run:
-    return jax.jit(lambda key: jax.vmap(step)(jax.random.split(key, len(start)), start))
+def vmapped(step: Callable[..., Any], *start: Any) -> Run:
+    """All chains' steps, compiled. The starts are arguments: constants would be computed with while
+    compiling."""
+
+    @jax.jit
+    def batched(key: Any, *start: Any) -> Any:
+        return jax.vmap(step)(jax.random.split(key, len(start[0])), *start)
+
+    return lambda key: batched(key, *start)
 
 
 def thrml_sweeps(start: Any, coupling: float, num_values: int, sweeps: int) -> Run:
@@ -42,7 +49,7 @@ def thrml_sweeps(start: Any, coupling: float, num_values: int, sweeps: int) -> R
     def one(key: Any, first: Any, second: Any) -> Any:
         return thrml.sample_states(key, program, schedule, [first, second], [], blocks)
 
-    return jax.jit(lambda key: jax.vmap(one)(jax.random.split(key, len(start)), *initial))
+    return vmapped(one, *initial)
 
 
 def _thrml_ising(side: int, coupling: float, num_values: int) -> tuple[Any, list[Any]]:
@@ -95,7 +102,11 @@ def plain_checkerboard(start: Any, coupling: float, sweeps: int) -> Run:
             state = jnp.where(colours == colour, fresh, state)
         return state, None
 
-    return jax.jit(lambda key: jax.lax.scan(sweep, start, jax.random.split(key, sweeps))[0])
+    @jax.jit
+    def scan(key: Any, start: Any) -> Any:
+        return jax.lax.scan(sweep, start, jax.random.split(key, sweeps))[0]
+
+    return lambda key: scan(key, start)
 
 
 def plain_sites(start: Any, coupling: float, num_values: int, steps: int) -> Run:
