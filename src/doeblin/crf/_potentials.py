@@ -1,4 +1,7 @@
-"""Linear chains by dynamic programming: everything in the log domain, so safe in float32."""
+"""Linear chains by dynamic programming: everything in the log domain, so safe in float32.
+
+What is offered is compiled as a whole: one operation at a time, a first call would take seconds.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +92,7 @@ class Potentials(eqx.Module):
         return Potentials(unary, self.pairwise, self.length)
 
 
+@jax.jit
 def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
     """Unnormalised log-weight of one labelling; -inf if there is no such label somewhere."""
     at_places = jnp.take_along_axis(potentials.unary, labels[:, None], axis=1)[:, 0]
@@ -105,6 +109,7 @@ def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
     return jnp.where((known | ~inside).all(), total, -jnp.inf)
 
 
+@jax.jit
 def log_partition(potentials: Potentials) -> Scalar:
     """log Σ_y exp(log-weight(y)): forward algorithm, O(length · labels²)."""
     if potentials.log_z is not None:
@@ -118,6 +123,7 @@ def log_partition(potentials: Potentials) -> Scalar:
     return safe_logsumexp(last, axis=0)
 
 
+@jax.jit
 def marginals(
     potentials: Potentials,
 ) -> tuple[Float[Array, "length labels"], Float[Array, "steps labels labels"]]:
@@ -132,6 +138,7 @@ def marginals(
     return jax.grad(log_z, argnums=(0, 1))(potentials.unary, potentials.steps)
 
 
+@jax.jit
 def sample(key: RandomKey, potentials: Potentials) -> Labels:
     """An exact draw: forward filtering, backward sampling."""
     log_alphas = _filter(potentials)
@@ -139,6 +146,7 @@ def sample(key: RandomKey, potentials: Potentials) -> Labels:
     return _trace_back(potentials, log_alphas + noise)
 
 
+@jax.jit
 def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     """The labelling of largest log-weight, and that log-weight."""
 

@@ -28,6 +28,7 @@ class Given(eqx.Module):
     base: TreeScores
     law: TreeLaw
 
+    @eqx.filter_jit
     def log_density(self, state: State) -> Scalar:
         """log π̂(state): the sum of the scores of all factors; -inf for values out of range."""
         state = jnp.asarray(state)
@@ -47,6 +48,10 @@ class Given(eqx.Module):
         """
         state = jnp.asarray(state)
         sites = jnp.arange(state.shape[0]) if sites is None else jnp.asarray(sites)
+        return self._conditionals(state, sites)
+
+    @eqx.filter_jit
+    def _conditionals(self, state: State, sites: Int[Array, " n"]) -> Float[Array, "n values"]:
         values = self.graph.most_values
         found = jnp.zeros((sites.shape[0], values))
         for name, kind in self.graph.kinds.items():

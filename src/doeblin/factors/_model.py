@@ -22,7 +22,7 @@ from ._kernels import ColourSweep
 from ._potentials import AbstractFunction, AbstractPotential, AbstractTable, Count, enumerated
 from ._restart import TreeRestart
 from ._scores import AbstractScores, FunctionScores, TableScores, inside
-from ._tree import TreeScores
+from ._tree import TreeLaw, TreeScores
 
 Potentials = dict[str, AbstractPotential]
 
@@ -68,13 +68,14 @@ class Model(eqx.Module):
 
     def given(self, graph: Graph) -> Given:
         """All scores on one graph."""
-        with plain_errors():
-            return self._given(graph)
-
-    def _given(self, graph: Graph) -> Given:
         for potentials in (self.potentials, self.base, self.beyond):
             if potentials is not None:
                 check(potentials, graph)
+        with plain_errors():
+            return Given(graph, *self._scores(graph))
+
+    @eqx.filter_jit
+    def _scores(self, graph: Graph) -> tuple[dict[str, AbstractScores], TreeScores, TreeLaw]:
         scores = _all_scores(graph, self.potentials, self.beyond)
         own = scores if self.base is None else _all_scores(graph, self.base, None)
         base = _on_forest(graph, own)
@@ -85,7 +86,7 @@ class Model(eqx.Module):
             "the factors on the tree rule out every state (or add up to +inf): look for tables "
             "with -inf in all entries of a row, and for factors that contradict each other",
         )
-        return Given(graph, scores, base, law)
+        return scores, base, law
 
     def strongest(self, graph: Graph) -> Graph:
         """The graph with the forest of the strongest factors of two sites that this model has.
