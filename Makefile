@@ -9,7 +9,7 @@ DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 -
 CONSTRAINTS ?= constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test double browser load bench fuzz mutants docs notebooks gallery lint clean
+.PHONY: help setup demo test thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,8 +29,12 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 40 -m "not thorough"
 	$(DOUBLE) -m double $(SAMPLING)
+
+thorough: $(STAMP) browser  ## Every test, those of chains, kernels and learning in both precisions
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 40
+	$(DOUBLE) $(SAMPLING)
 
 double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision
 	$(DOUBLE) $(SAMPLING)

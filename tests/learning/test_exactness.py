@@ -100,15 +100,18 @@ KINDS = {
 }
 
 
-IN_BOTH_PRECISIONS = {"bidirectional", "forward, staged, latent"}
+MARKS = {
+    "bidirectional": pytest.mark.double,
+    "forward, staged, latent": pytest.mark.double,
+    "forward, geometric": pytest.mark.thorough,
+    "bidirectional, staged": pytest.mark.thorough,
+    "reward, staged": pytest.mark.thorough,
+    "reversal, staged, latent": pytest.mark.thorough,
+}
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, id=name, marks=pytest.mark.double if name in IN_BOTH_PRECISIONS else ())
-        for name, kind in KINDS.items()
-    ],
+    "kind", [pytest.param(kind, id=name, marks=MARKS.get(name, ())) for name, kind in KINDS.items()]
 )
 def test_likelihood_and_gradient_are_right(kind: Kind):
     for y in range(kind.data):
@@ -139,7 +142,13 @@ BIASED = {
 }
 
 
-@pytest.mark.parametrize(("kind", "few"), BIASED.values(), ids=BIASED.keys())
+@pytest.mark.parametrize(
+    ("kind", "few"),
+    [
+        pytest.param(*both, id=name, marks=() if name == "reversal" else pytest.mark.thorough)
+        for name, both in BIASED.items()
+    ],
+)
 def test_bias_falls_as_walks_are_added(kind: Kind, few: AbstractEstimator):
     """From 2 walks to 16, and nothing else changed: by more than chance, summed over all data."""
     falls, variances = [], []

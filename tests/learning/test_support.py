@@ -128,12 +128,15 @@ CASES: dict[str, tuple] = {
 }
 
 
+MARKS = {
+    "bidirectional": pytest.mark.double,
+    "bidirectional, staged, geometric": pytest.mark.thorough,
+}
+
+
 @pytest.mark.parametrize(
     ("parameters", "build", "law", "estimator", "data"),
-    [
-        pytest.param(*case, id=name, marks=pytest.mark.double if name == "bidirectional" else ())
-        for name, case in CASES.items()
-    ],
+    [pytest.param(*case, id=name, marks=MARKS.get(name, ())) for name, case in CASES.items()],
 )
 def test_values_and_gradients_are_right(parameters, build, law, estimator, data):
     for y in data:
