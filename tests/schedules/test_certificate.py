@@ -160,6 +160,22 @@ def test_facts_by_hand():
     assert (nothing.gap, nothing.mixing_time(0.01)) == (0.0, math.inf)
 
 
+def test_of_equal_gaps_the_shortest_is_told():
+    facts = tuple(Fact(1 - 0.5**steps, steps, 1) for steps in (2, 1, 3))
+    assert len({fact.gap for fact in facts}) == 1
+    assert implementation.Certificate(Schedule.doeblin(0.5), facts).steps == 1
+
+
+def test_stages_that_restart_soon_and_forget_late():
+    """Restarts come every other step, but when they come is forgotten in thousands of steps."""
+    schedule = Schedule.cycle([1, 0.998])
+    certificate = certify(schedule)
+    looked_at = [(a, a + more) for a in (100, 300, 700) for more in (1, 2, 10)]
+    known = max(Fact(gamma(schedule, a, b), b, a).gap for a, b in looked_at)
+    assert certificate.gap >= known > 0
+    assert certificate.steps > 16 * 3
+
+
 def test_a_restart_at_every_step_mixes_in_one():
     certificate = certify(Schedule.doeblin(1.0))
     assert certificate.gap == pytest.approx(1)

@@ -42,7 +42,7 @@ class Fact:
             return self.steps
         if self.parameter <= 0:
             return math.inf
-        return self.steps * max(1, math.ceil(math.log(tv) / math.log1p(-self.parameter)))
+        return self.steps * math.ceil(math.log(tv) / math.log1p(-self.parameter))
 
 
 @dataclass(frozen=True)
