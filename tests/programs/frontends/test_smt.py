@@ -9,6 +9,8 @@ import z3
 from doeblin._errors import InputError
 from doeblin.programs import Outcome, parse_program, verify
 
+from ..fuzz.clauses import spacer
+
 SYGUS = """(set-logic LIA)
 (synth-inv inv ((x Int) (b Bool)))
 (define-fun pre ((x Int) (b Bool)) Bool (and (= x 0) b))
@@ -312,10 +314,24 @@ def test_what_always_holds_is_proved_not_missing():
     assert verify(parse_program(horn, language="horn")).outcome is Outcome.SAFE
 
 
-@pytest.mark.parametrize(
-    "logic", ["(set-logic)", "(set-logic HORN and)", "(set-logic set-info HORN)"]
-)
-def test_a_logic_is_one_name(logic):
+ODD = [
+    "(set-logic)",
+    "(set-logic HORN and)",
+    "(set-logic set-info HORN)",
+    "(set-info)",
+    "(set-info :status)",
+    "(set-info :status unknown and)",
+    "(set-info status unknown)",
+    "(set-info :status (unknown))",
+    "(set-info :status :unknown)",
+    "(set-option :produce-models)",
+    "(set-option :produce-models true false)",
+]
+ODD_IN_HORN = ["(get-info)", "(get-info a)", "(get-proof 1)", "(echo)", "(exit 1)", "(check-sat 1)"]
+
+
+@pytest.mark.parametrize("odd", [*ODD, *ODD_IN_HORN])
+def test_commands_that_are_passed_over_are_well_formed(odd):
     """As Z3 has it, which random changes of files showed."""
     horn = "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (= x 1) (P x))))"
     sygus = (
@@ -323,7 +339,19 @@ def test_a_logic_is_one_name(logic):
         "(define-fun trans ((x Int) (y Int)) Bool (= y x))(define-fun post ((x Int)) Bool (= x 0))"
         "(inv-constraint inv pre trans post)(check-synth)"
     )
+    assert spacer(odd + horn) == "malformed"
     for text, language in ((horn, "horn"), (sygus, "sygus")):
         parse_program(text, language=language, file="p")
-        with pytest.raises(InputError, match=r":1:1: 'set-logic'"):
-            parse_program(logic + text, language=language, file="p")
+        with pytest.raises(InputError, match=r":1:1: '[a-z-]+' takes "):
+            parse_program(odd + text, language=language, file="p")
+
+
+def test_other_commands_may_stand_beside_clauses():
+    beside = (
+        "(set-logic HORN)(set-info :source |a; (b)|)(set-info :status sat)(set-info :n 1.5)"
+        '(set-option :produce-models true)(get-info :version)(echo "a) b")'
+    )
+    horn = "(declare-fun P (Int) Bool)(assert (forall ((x Int)) (=> (= x 1) (P x))))"
+    assert spacer(beside + horn) == "sat"
+    text = f"{beside}{horn}(check-sat)(get-model)(exit)"
+    assert verify(parse_program(text, language="horn", file="p")).outcome is not Outcome.UNSAFE

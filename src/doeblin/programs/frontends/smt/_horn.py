@@ -22,8 +22,6 @@ def read_horn(text: str, file: str) -> System:
     asked: Place | None = None
     asserted = False
     for name, command in commands(text, file):
-        if name == "set-logic":
-            _size(command, 2)
         if name in _IGNORED:
             continue
         if name == "exit":

@@ -12,6 +12,23 @@ from ..c import Unsupported
 
 _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|\\]*\||[()]|[^\s()|";]+|\s+')
 _DEEP = 20_000
+# Commands that say nothing about the clauses, and what they are made of.
+_PASSED_OVER = {
+    "set-logic": "value",
+    "set-option": "keyword value",
+    "set-info": "keyword value",
+    "set-feature": "keyword value",
+    "get-info": "keyword",
+    "get-option": "keyword",
+    "get-model": "",
+    "get-proof": "",
+    "get-unsat-core": "",
+    "get-assertions": "",
+    "echo": "value",
+    "check-sat": "",
+    "check-synth": "",
+    "exit": "",
+}
 
 
 class Symbol(str):
@@ -73,10 +90,23 @@ def parse(text: str, file: str) -> list[Expression]:
 
 
 def commands(text: str, file: str) -> list[tuple[Symbol, Group]]:
-    """The commands of a script, each with its name."""
+    """The commands of a script, each with its name; those that nobody looks into are well-formed,
+    as Z3 has it."""
     found = []
     for item in parse(text, file):
         if not (isinstance(item, Group) and item and isinstance(item[0], Symbol)):
             raise InputError("a command in parentheses is expected", place=item.place)
+        kinds = _PASSED_OVER.get(item[0])
+        if kinds is not None and [_kind(part) for part in item[1:]] != kinds.split():
+            wanted = " and a ".join(kinds.split())
+            raise InputError(
+                f"'{item[0]}' takes {'a ' + wanted if wanted else 'nothing'}", place=item.place
+            )
         found.append((item[0], item))
     return found
+
+
+def _kind(part: Expression) -> str:
+    if isinstance(part, Group):
+        return "list"
+    return "keyword" if part.startswith(":") and not part.quoted else "value"

@@ -23,8 +23,6 @@ def read_sygus(text: str, file: str) -> System:
     sizes: dict[str, int] = {}
     constrained = asked = False
     for name, command in commands(text, file):
-        if name == "set-logic" and len(command) != 2:
-            raise InputError("'set-logic' needs one name", place=command.place)
         if name in _IGNORED:
             continue
         if asked:
