@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 
 import pytest
 from pycparser import c_ast, c_parser
@@ -65,6 +66,13 @@ def test_every_construct_is_drawn(tmp_path):
 
 
 @compiled
+def test_what_is_reached_is_reported():
+    command = [sys.executable, "-m", "tests.programs.fuzz.reach", "20"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    reached = re.search(r"20 programs reach ([\d.]+)% of the lines", done.stdout)
+    assert reached and float(reached[1]) > 75 and "_statements.py" in done.stdout
+
+
 def test_rewritings_mean_the_same(tmp_path):
     assert same_truth(range(300, 306), tmp_path) == []
 

@@ -19,7 +19,7 @@ def report(seeds: range) -> str:
     """A line for each module: statements, those reached, those not reached that refuse nothing."""
     import coverage
 
-    watch = coverage.Coverage(include=["*/doeblin/programs/c/*"], data_file=None)
+    watch = coverage.Coverage(include=["*/doeblin/programs/frontends/c/*"], data_file=None)
     watch.start()
     from doeblin.programs import parse_program  # so that what runs at import counts, too
 
