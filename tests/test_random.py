@@ -46,16 +46,17 @@ def test_keys_of_other_generators_stay_as_they_are():
     assert quick(legacy) is legacy
 
 
-def test_gumbel_noise_has_the_digits_of_the_precision():
-    """P[G ≤ g] = exp(-exp(-g)): at the ends of the words, and in the middle."""
+def test_uniform_numbers_have_the_digits_of_the_precision():
+    """The whole word where they are small; never so near 1 that a product rounds up to it."""
     kind = gibbs._word_type()
     size = 8 * jnp.dtype(kind).itemsize
     digits = 52 if size == 64 else 23
     assert jnp.iinfo(kind).max == 2**size - 1
-    words = jnp.array([0, 2 ** (size - 1), 2**size - 1], kind)
-    noise = np.asarray(gibbs._gumbel(words), np.float64)
-    ends = -np.log(digits * np.log(2) + np.log(2)), (digits + 1) * np.log(2)
-    assert noise == pytest.approx([ends[0], -np.log(np.log(2)), ends[1]], rel=1e-5)
+    words = jnp.array([0, 1, 2 ** (size - 1), 2**size - 1], kind)
+    uniform = gibbs._uniform(words)
+    assert np.asarray(uniform, np.float64).tolist() == [0, 2.0**-size, 0.5, 1 - 2.0**-digits]
+    sums = jnp.asarray(np.random.default_rng(0).uniform(1, 32, size=1000), uniform.dtype)
+    assert jnp.all(uniform[-1] * sums < sums)
 
 
 def test_more_numbers_than_counters_are_refused():

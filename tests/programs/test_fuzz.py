@@ -79,7 +79,7 @@ def test_rewritings_mean_the_same(tmp_path):
 
 @compiled
 def test_no_rewriting_turns_a_verdict_around():
-    wrong, pairs = opposite(range(400, 406), timeout=0.5)
+    wrong, pairs = opposite(range(400, 406), timeout=1)
     assert not wrong
     assert pairs >= 8
 
