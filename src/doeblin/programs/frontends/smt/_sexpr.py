@@ -94,15 +94,16 @@ def commands(text: str, file: str) -> list[tuple[Symbol, Group]]:
     as Z3 has it."""
     found = []
     for item in parse(text, file):
-        if not (isinstance(item, Group) and item and isinstance(item[0], Symbol)):
+        name = item[0] if isinstance(item, Group) and item else None
+        if not (isinstance(item, Group) and isinstance(name, Symbol)):
             raise InputError("a command in parentheses is expected", place=item.place)
-        kinds = _PASSED_OVER.get(item[0])
+        kinds = _PASSED_OVER.get(name)
         if kinds is not None and [_kind(part) for part in item[1:]] != kinds.split():
             wanted = " and a ".join(kinds.split())
             raise InputError(
-                f"'{item[0]}' takes {'a ' + wanted if wanted else 'nothing'}", place=item.place
+                f"'{name}' takes {'a ' + wanted if wanted else 'nothing'}", place=item.place
             )
-        found.append((item[0], item))
+        found.append((name, item))
     return found
 
 
