@@ -53,7 +53,7 @@ def test_uniform_numbers_have_the_digits_of_the_precision():
     digits = 52 if size == 64 else 23
     assert jnp.iinfo(kind).max == 2**size - 1
     words = jnp.array([0, 1, 2 ** (size - 1), 2**size - 1], kind)
-    uniform = gibbs._uniform(words)
+    uniform = jax.vmap(gibbs._uniform)(words)
     assert np.asarray(uniform, np.float64).tolist() == [0, 2.0**-size, 0.5, 1 - 2.0**-digits]
     sums = jnp.asarray(np.random.default_rng(0).uniform(1, 32, size=1000), uniform.dtype)
     assert jnp.all(uniform[-1] * sums < sums)
