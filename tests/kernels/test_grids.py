@@ -20,7 +20,6 @@ from doeblin.kernels import (
     Potts,
     repeat,
 )
-from doeblin.kernels._gibbs import _uniform
 
 GRIDS = [
     Potts((4, 6), num_values=2, coupling=0.7, field=[0.0, 0.3]),
@@ -190,12 +189,3 @@ def test_chains_tell_of_bad_steps_inside_of_many(name: str):
         with pytest.raises(InputError, match="returned NaN or") as caught:
             call()
         assert "\n" not in str(caught.value)
-
-
-def test_uniform_numbers_stay_below_one_and_are_fine_where_small():
-    words = jnp.array([0, 1, 2, 2**31, 2**32 - 129, 2**32 - 1], jnp.uint32)
-    uniforms = np.asarray(jax.vmap(_uniform)(words))
-    np.testing.assert_array_equal(uniforms[:4] * 2.0**32, words[:4])
-    # Times any sum it is less than the sum, so that a last value without weight is never taken.
-    sums = np.geomspace(0.5, 40, 10_001, dtype=uniforms.dtype)
-    assert (uniforms.max() * sums < sums).all()
