@@ -86,3 +86,11 @@ def test_horn_clauses_always_ask_something():
     assert verdict.as_dict()["warnings"] == [
         "no clause has the conclusion false: any such clauses are SAFE"
     ]
+
+
+def test_only_main_has_arguments_that_are_counted():
+    text = "int {}(int count) {{ assert(count >= 0); return 0; }}"
+    outcomes = [
+        verify(parse_program(text.format(name), file="p.c")).outcome for name in ("main", "start")
+    ]
+    assert outcomes == [Outcome.SAFE, Outcome.UNSAFE]

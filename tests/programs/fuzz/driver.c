@@ -118,7 +118,7 @@ static int go(int program) {
   struct itimerval soon = {{0, 0}, {0, 300000}}, never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_VIRTUAL, &soon, 0);
   int outcome = sigsetjmp(s->back, 1);
-  if (!outcome) { s->running = 1; programs[program](); outcome = 'P'; }
+  if (!outcome) { s->running = 1; programs[program](1, (char *[]){"program", 0}); outcome = 'P'; }
   s->running = 0;
   setitimer(ITIMER_VIRTUAL, &never, 0);
   return outcome;

@@ -20,11 +20,13 @@ from ._library import (
     EXPECTING,
     FAILURES,
     FLOATING,
+    FORMATS,
     MODELLED,
     PARTLY_KNOWN,
     RANGES,
     REFUSED,
     SILENT,
+    STREAMS,
     TURNED,
     UNREACHABLE,
     VIOLATION,
@@ -129,17 +131,27 @@ class Calls(Expressions):
             self.stop()
 
     def _printed(self, name: str, arguments: list[Any], node: Any) -> Value | None:
+        text = arguments[FORMATS.get(name, 0) :][:1]
+        literal = bool(text) and isinstance(text[0], c_ast.Constant)
         for argument in arguments:
             if isinstance(argument, c_ast.Constant):
                 if argument.type == "string" and _STORES.search(argument.value):
                     raise self.unsupported("printf's %n", argument)
+            elif self._is_stream(argument):
+                continue
             elif not self._opaque(argument):
                 self.effects(argument)
-            elif not isinstance(arguments[0], c_ast.Constant):
+            elif not literal:
                 raise self.unsupported("pointers", argument)
         if id(node) not in self.used:
             return None
         return Value(self._input(name, INT, node, origin="rough"), INT)
+
+    def _is_stream(self, node: Any) -> bool:
+        """Is it one of stdio.h's, and not a variable of the program's?"""
+        if not isinstance(node, c_ast.ID) or node.name not in STREAMS:
+            return False
+        return self.lookup(node.name) is None and self.from_header(node.name) is not None
 
     def _absolute(self, name: str, arguments: list[Any], node: Any) -> Value:
         kind = ABSOLUTE[name]

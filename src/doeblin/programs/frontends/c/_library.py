@@ -52,6 +52,12 @@ SILENT = frozenset({
 })  # fmt: skip
 """Changes no variable; what is returned is an int of which nothing else is known."""
 
+FORMATS = {"printf": 0, "fprintf": 1}
+"""Which argument says what is printed; it must be a literal where a pointer is printed, too."""
+
+STREAMS = frozenset({"stdin", "stdout", "stderr"})
+"""Arguments of the silent functions that stdio.h declares."""
+
 TURNED = frozenset({"printf", "fprintf", "puts", "fputs"})
 """gcc may turn a call of one into a call of another of the silent ones."""
 

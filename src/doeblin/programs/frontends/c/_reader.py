@@ -11,6 +11,7 @@ from pycparser.c_parser import ParseError
 
 from ...._errors import InputError, Place
 from ...system import Graph, thread_jumps
+from ...system.terms import compare, const, var
 from ._clean import clean
 from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
@@ -129,6 +130,8 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
         name = lowering.fresh(parameter.name, kind, place)
         lowering.havoc(name, kind, place, origin="parameter")
         frame[parameter.name] = Slot(kind, name, const=lowering.is_const(parameter))
+        if entry == "main" and parameter is declared.args.params[0]:  # C11 5.1.2.2.1
+            lowering.assume(compare("<=", const(0), var(name)), place)
     lowering.body(entry, frame, None)
     lowering.stop()
     lowering.note_unused()
