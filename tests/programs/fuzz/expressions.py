@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from typing import Literal
 
 SIGNED = ("char", "signed char", "short", "int", "long", "long long")
 UNSIGNED = ("unsigned char", "unsigned short", "unsigned int", "unsigned long")
@@ -29,18 +30,37 @@ SPELLINGS = (
     "text",
     "acsl",
     "acsl",
+    "expanded",
+    "gnu",
+    "unreachable",
 )
+SAYS = (
+    'printf("%ld %s\\n", (long)({}), "so");',
+    '(void)printf("%d", ({}) ? 1 : 2);',
+    'puts("x"), srand(({}) != 0), fflush(stdout);',
+    'fprintf(stderr, "%d", (int)({}));',
+    '_Static_assert(sizeof({}) > 0, "a size");',
+)
+"""Statements that change nothing, with an expression inside that is evaluated, or not."""
+HOLDS = (
+    "int *{0} = malloc(3 * sizeof(int));",
+    "char *{0} = (char *)calloc(2, 1);",
+    'const char *{0} = "text";',
+    "double {0} = 0.5; float {0}q, *{0}p = &{0}q; (void){0}p;",
+    "int {0}[2] = {{1, 2}};",
+)
+"""Objects that are not modelled, and that nothing else looks at."""
 
 
 @dataclass
 class Contract:
     """ACSL: the ranges of parameters (required) and of the result (ensured), as holes; of a
-    function without a body, the range that its result has."""
+    function without a body, the range that its result has, if anything is said of it."""
 
     requires: list[tuple[int, str, bool]]  # a hole's number, the parameter, whether it is signed
     ensures: tuple[int, bool] | None = None
     wrong: bool = False  # the ensured range is too small by one
-    outside: tuple[int, int] | None = None
+    outside: tuple[int, int] | Literal["any"] | None = None
 
 
 @dataclass
@@ -64,8 +84,14 @@ class Program:
     body: list[tuple] = field(default_factory=list)
     holes: int = 0
     unordered: bool = False
+    counted: bool = False  # `main` looks at the number of its arguments
     types: dict[str, str] = field(default_factory=dict)  # typedef and enum names to what they are
     files: dict[str, str] = field(default_factory=dict)  # beside the program, by name
+
+    @property
+    def defines(self) -> bool:
+        """Are there functions in its head?"""
+        return any(line.startswith(("static", "__attribute__")) for line in self.head)
 
 
 class Expressions:
@@ -88,6 +114,7 @@ class Expressions:
         self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
         self.wrong = self.rng.random() < 0.3  # one assertion is to fail
         self.ends: list[str] = []  # calls that end the program
+        self.says = list(SAYS)
         self.hidden: str | None = None  # being declared: its initialiser may not read it
 
     def touch(self, name: str, write: bool = False) -> None:
@@ -156,12 +183,13 @@ class Expressions:
             return ("bin", rng.choice("/%"), more(), divisor)
         if draw < 0.68:
             op = rng.choice(["<<", ">>", ">>", "&", "&", *("|^" * self.bits)])
-            return (
-                "bin",
-                op,
-                more(),
-                ("num", rng.choice(["1", "2", "3"] if op in ("<<", ">>") else ["1", "3", "7"])),
-            )
+            value = more()
+            if op not in ("<<", ">>"):
+                sides = [value, ("num", rng.choice(["1", "3", "7"]))]
+                return ("bin", op, *rng.sample(sides, 2))
+            far = not _constant(value) and rng.random() < 0.06
+            amounts = ["31", "32", "33", "63", "-1"] if far else ["1", "2", "3"]
+            return ("bin", op, value, ("num", rng.choice(amounts)))
         if draw < 0.74:
             return ("bin", rng.choice(COMPARE), more(), more())
         if draw < 0.79:
@@ -171,7 +199,10 @@ class Expressions:
         if draw < 0.91:
             return ("cond", self.pure(depth - 1, avoid), more(), more())
         if draw < 0.93:
-            return rng.choice([("sizeof", more()), ("sizetype", self.type())])
+            inner = more()
+            if rng.random() < 0.3:  # an effect that never happens
+                inner = self.expression(1)
+            return rng.choice([("sizeof", inner), ("sizetype", self.type())])
         if draw < 0.95:
             return ("bin", rng.choice(["&&", "||"]), more(), more())
         if draw < 0.965 and any("MAX" in line for line in self.made.head):

@@ -4,6 +4,7 @@ spellings of ACSL. Each changes little and must be read rightly all the same."""
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 # `@` is the program's tag. Lines for the head, constant expressions that they allow.
 FURNITURE: dict[str, tuple[str, list[str]]] = {
@@ -13,7 +14,7 @@ FURNITURE: dict[str, tuple[str, list[str]]] = {
 #include "part@.h"
 #define NAMED@ <limits.h>
 #include NAMED@
-#if __has_include("part@.h") && !__has_include("no@.h")
+#if __has_include("part@.h")
 #define FOUND@ 1
 #endif
 """,
@@ -25,8 +26,23 @@ FURNITURE: dict[str, tuple[str, list[str]]] = {
 #define MANY@(x, y, ...) (x + y)
 #define SOME@(x, ...) MANY@(x, ##__VA_ARGS__, 3, 4)
 #define REST@(x, more...) (x - (more))
+#define GLUE@(x, y) (3 x##y)
+enum { FIVE@ = 5 };
+#define FIVE@(x) (x)
 """,
-        ["OPT@(1)", "OPT@(1, 2)", "SOME@(1)", "SOME@(1, 2)", "REST@(7, 2)"],
+        [
+            "OPT@(1)",
+            "OPT@(1, 2)",
+            "SOME@(1)",
+            "SOME@(1, 2)",
+            "REST@(7, 2)",
+            "GLUE@(, + 2)",
+            "GLUE@(* 4, )",
+            "GLUE@(,)",
+            "FIVE@",
+            "FIVE@ (2)",
+            "(FIVE@)",
+        ],
     ),
     "lines": (
         """
@@ -34,6 +50,7 @@ FURNITURE: dict[str, tuple[str, list[str]]] = {
 #define LONG@ 1\\
 2
 #pragma GCC poison_nothing
+#line 7 "other@.c"
 /* a
 comment */
 #if 0
@@ -41,7 +58,13 @@ comment */
 #endif
 #define EMPTY@
 """,
-        ["LONG@", "(__LINE__ - __LINE__)", "(__COUNTER__ * 0)", "EMPTY@ 4", "3/* , */"],
+        [
+            "LONG@",
+            "(__LINE__ - __LINE__)",
+            "(__COUNTER__ * 0)",
+            "EMPTY@ 4",
+            "3/* , */",
+        ],
     ),
     "folded": (
         """
@@ -66,12 +89,16 @@ static double ratio@ = 0.5;
 static const char *name@ = "n";
 typedef int (*handler@)(int);
 static inline void unused@(int *p) { (void)p; }
+static const char *label@(int x) { return "n"; }
+static int third@(const char *text, int x) { return x + 3; }
 """,
         ["INNER@"],
     ),
     "noreturn": (
         """
 static _Noreturn void halt@(void) { exit(3); }
+static void leave@(void) __attribute__((noreturn));
+static void leave@(void) { exit(0); }
 __attribute__((noreturn)) static void quit@(int x) { (void)x; abort(); }
 """,
         [],
@@ -82,7 +109,8 @@ HEADERS = [
     "#ifndef PART@_H\n#define PART@_H\n#define PART@ 6\n#endif\n",
     "#ifdef PART@\n#undef PART@\n#define PART@ 9\n#else\n#define PART@ 3\n#endif\n",
 ]
-ENDS = ["exit(0)", "abort()", "_Exit(1)"]
+ENDS = {"": ["exit(0)", "abort()", "_Exit(1)"], "noreturn": ["halt@()", "quit@(2)", "leave@()"]}
+SAYS = {"objects": ["label@((char)({}));", "unused@(0);", '(void)third@("n", (short)({}));']}
 
 # All say low <= x <= high, in mathematical integers.
 WITHIN = [
@@ -100,20 +128,27 @@ WITHIN = [
 ]
 
 
+@dataclass
+class Furnished:
+    lines: list[str]  # of the head
+    constants: list[str]
+    files: dict[str, str]  # beside the program
+    ends: list[str]  # calls that end it
+    says: list[str]  # statements that change nothing
+
+
 def acsl(choice: int, x: str, low: int, high: int) -> str:
     """A claim in one of its spellings."""
     return WITHIN[choice % len(WITHIN)].format(x=x, low=low, high=high)
 
 
-def furnish(rng: random.Random, tag: str) -> tuple[list[str], list[str], dict[str, str], list[str]]:
-    """Lines of the head, constants, files beside the program, and calls that end it."""
-    lines, constants, files, ends = [], [], {}, list(ENDS)
-    for kind in rng.sample(sorted(FURNITURE), rng.choice([0, 0, 1, 2, 3])):
-        more, allowed = FURNITURE[kind]
-        lines += more.strip().replace("@", tag).splitlines()
-        constants += [constant.replace("@", tag) for constant in allowed]
-        if kind == "header":
-            files[f"part{tag}.h"] = rng.choice(HEADERS).replace("@", tag)
-        if kind == "noreturn":
-            ends += [f"halt{tag}()", f"quit{tag}(2)"]
-    return lines, constants, files, ends
+def furnish(rng: random.Random, tag: str) -> Furnished:
+    chosen = rng.sample(sorted(FURNITURE), rng.choice([0, 0, 1, 2, 3]))
+    tagged = lambda texts: [text.replace("@", tag) for text in texts]  # noqa: E731
+    return Furnished(
+        lines=[line for kind in chosen for line in tagged(FURNITURE[kind][0].strip().splitlines())],
+        constants=[text for kind in chosen for text in tagged(FURNITURE[kind][1])],
+        files={f"part{tag}.h": tagged([rng.choice(HEADERS)])[0]} if "header" in chosen else {},
+        ends=[text for kind in ["", *chosen] for text in tagged(ENDS.get(kind, []))],
+        says=[text for kind in chosen for text in tagged(SAYS.get(kind, []))],
+    )

@@ -10,8 +10,11 @@ Statements are tuples named after C's; ("flat", [...]) is a list of them without
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .expressions import (
     COMPOUND,
+    HOLDS,
     INPUTS,
     SIGNED,
     SPELLINGS,
@@ -30,13 +33,16 @@ class Generator(Expressions):
     def program(self) -> Program:
         rng, made = self.rng, self.made
         self.head()
-        lines, constants, made.files, self.ends = furnish(rng, self.tag)
-        made.head += lines
-        self.constants += constants
+        more = furnish(rng, self.tag)
+        made.head += more.lines
+        made.files, self.ends = more.files, more.ends
+        self.constants += more.constants
+        self.says += more.says
         for name in ("g", "h", "k")[: rng.randint(0, 3)]:
-            kind = self.type()
-            made.globals.append((kind, name + self.tag, rng.choice([None, self.number()])))
-            self.scopes[0][name + self.tag] = (kind, True)
+            kind, fixed = self.type(), name == "k" and rng.random() < 0.3
+            value = self.number() if fixed else rng.choice([None, self.number()])
+            made.globals.append(("const " * fixed + kind, name + self.tag, value))
+            self.scopes[0][name + self.tag] = (kind, not fixed)
         for name in ("f", "p", "q")[: rng.randint(0, 3)]:
             made.functions.append(self.function(name + self.tag))
         if rng.random() < 0.1:
@@ -109,6 +115,10 @@ class Generator(Expressions):
                 ["0", "1", "2", "-1", "3u", "'a'", "0x7fffffff", "NONE", "defined(__GNUC__)"]
             )
         op = rng.choice(["+", "-", "*", "<", ">", "==", "&&", "||", "<<", "?"])
+        if rng.random() < 0.15:
+            return f"({rng.choice('!~')}{self.pp(depth - 1)})"
+        if rng.random() < 0.1:
+            return rng.choice([f"(0 && {self.pp(0)} / 0)", f"(1 || {self.pp(0)} % 0)"])
         if op == "?":
             return f"({self.pp(0)} ? {self.pp(depth - 1)} : {self.pp(depth - 1)})"
         return f"({self.pp(depth - 1)} {op} {'2' if op == '<<' else self.pp(depth - 1)})"
@@ -155,18 +165,27 @@ class Generator(Expressions):
     def outside(self, name: str) -> Function:
         """Without a body: all that is known of its result is what its contract says."""
         low = self.rng.randint(-2, 2)
-        contract = Contract([], outside=(low, low + self.rng.randint(0, 3)))
+        known: tuple[int, int] | Literal["any"] = (low, low + self.rng.randint(0, 3))
+        if not self.made.globals and self.rng.random() < 0.5:
+            known = "any"  # what is not said to assign nothing might change globals
+        contract = Contract([], outside=known)
         return Function("int", name, [], [], effects=True, contract=contract)
 
     def inputs(self) -> list[tuple]:
         """Few, each of a small domain, so that all runs can be had."""
         rng = self.rng
         body: list[tuple] = []
+        if rng.random() < 0.07:
+            self.made.counted = True
+            self.scopes[-1]["argc"] = ("int", True)
         count = rng.choice([0, 1, 1, 2, 2, 3])
         for name in ("u", "v", "w")[:count]:
             kind = rng.choice(["int", "int", "_Bool"] + ["unsigned char", "char"] * (count == 1))
             target = self.type() if kind == "int" and rng.random() < 0.3 else kind
-            body.append(("decl", False, kind, name, ("input", INPUTS[kind])))
+            source = ("input", INPUTS[kind])
+            if kind == "int" and count == 1 and rng.random() < 0.2:
+                source = ("call", rng.choice(["getchar", "rand"]), [])
+            body.append(("decl", False, kind, name, source))
             if kind == "int":
                 low = rng.randint(-5, 1)
                 high = low + rng.randint(1, 8)
@@ -199,11 +218,16 @@ class Generator(Expressions):
         value = self.expression(2)
         self.hidden = None
         self.scopes[-1][name] = (kind, True)
+        if self.rng.random() < 0.1:  # it has no value for a while
+            later = ("expr", ("set", "=", name, value))
+            return ("flat", [("decl", False, kind, name, None), later])
         return ("decl", False, kind, name, value)
 
     def statement(self, depth: int) -> tuple:
         rng = self.rng
         kinds = ["assign"] * 5 + ["compound"] * 3 + ["step"] * 2 + ["call", "void", "pair"]
+        if rng.random() < 0.2:
+            kinds = ["say", "hold", "outer"]
         if depth > 0:
             kinds += ["if"] * 3 + ["switch", "switch", "block", "goto"]
             if self.loops < 2:
@@ -247,6 +271,22 @@ class Generator(Expressions):
         if not self.made.functions:
             return ("empty",)
         return ("expr", self.call(self.rng.choice(self.made.functions)))
+
+    def make_say(self, depth: int) -> tuple:
+        return ("say", self.rng.choice(self.says), self.expression(1))
+
+    def make_hold(self, depth: int) -> tuple:
+        self.fresh += 1
+        return ("say", self.rng.choice(HOLDS), ("num", f"o{self.fresh}"))
+
+    def make_outer(self, depth: int) -> tuple:
+        """A global, declared again in a block where its name may be hidden."""
+        free = [(kind, name) for kind, name, _ in self.made.globals if "const" not in kind]
+        if not free:
+            return ("empty",)
+        kind, name = self.rng.choice(free)
+        self.touch(name, write=True)
+        return ("block", [("extern", kind, name), ("expr", self.step(name))])
 
     def make_pair(self, depth: int) -> tuple:
         """Two names in one declaration."""
@@ -342,7 +382,7 @@ class Generator(Expressions):
             rng.choice(["int", "int", "unsigned int", "unsigned char", "short"]),
         )
         bound = ("num", str(rng.randint(1, 4)))
-        shape = rng.choice(["for", "for", "while", "do", "endless", "down"])
+        shape = rng.choice(["for", "for", "set", "while", "do", "endless", "down"])
         condition: tuple = ("bin", rng.choice(["<", "!=", "<="]), ("var", counter), bound)
         if rng.random() < 0.25:
             condition = ("bin", "&&", condition, self.condition(1))
@@ -357,6 +397,10 @@ class Generator(Expressions):
         if shape == "for":
             del self.scopes[-1][counter]
             return self.noted(("for", start, condition, step, body))
+        if shape == "set":
+            first = ("expr", ("set", "=", counter, ("num", "0")))
+            turn = ("for", first, condition, step, body)
+            return ("flat", [("decl", False, kind, counter, ("num", "7")), self.noted(turn)])
         if shape == "endless":
             leave = ("if", ("un", "!", condition), [("break",)], None)
             endless = ("for", None, None, None, [leave, ("expr", step), *body])

@@ -24,9 +24,8 @@ FLAGS = ["-std=gnu11", "-w", "-fsigned-char", "-fno-common", "-fno-builtin"]
 SANITIZE = ["-O0", "-fsanitize=undefined", "-fsanitize-coverage=trace-pc"]
 STEPS = 4000
 
-FAILS = "FDS"  # assertion, division by zero, shift by an amount out of range
+FAILS = "FDSU"  # assertion, division by zero, shift by an amount out of range, other undefined
 OVERFLOWS = "O"  # signed overflow: outside the assumption by default, a failure with --overflow
-UNDEFINED = "U"  # other undefined behaviour
 ENDS = "PA"  # passed, or an assumption was false
 
 

@@ -9,11 +9,24 @@ from .expressions import Function, Program
 from .furniture import acsl
 
 HEAD = """#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 extern int __VERIFIER_nondet_int(void); extern _Bool __VERIFIER_nondet_bool(void);
 extern char __VERIFIER_nondet_char(void); extern unsigned char __VERIFIER_nondet_uchar(void);
 extern void __VERIFIER_assume(int); extern void __VERIFIER_assert(int);
 extern void __VERIFIER_error(void); extern void reach_error(void);
+"""
+# The compiled programs print nothing, since the driver does.
+QUIET = """#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1 /* getchar is the driver's */
+#endif
+#include <stdio.h>
+#ifndef printf
+static int quiet(const char *text, ...) { return 3; }
+#define printf quiet
+#define puts(text) quiet(text)
+#define fprintf(stream, ...) quiet(__VA_ARGS__)
+#endif
 """
 
 
@@ -34,6 +47,7 @@ class Style:
 
 
 PLAIN = Style()
+RESULT = "\\result"
 STYLES = {name: Style(**{name: True}) for name in Style.__dataclass_fields__}
 
 
@@ -75,7 +89,7 @@ class Renderer:
     def text(self) -> str:
         made, tag = self.program, f"_{self.program.number}"
         text = f"#define TEXT{tag}(x, ...) #x #__VA_ARGS__"
-        check = f"static void check{tag}(int ok) {{ if (!ok) reach_error(); }}"
+        check = f"static void {self.check}(int ok) {{ if (!ok) reach_error(); }}"
         objects = [
             f"{kind} {self.name(name)}{'' if value is None else ' = ' + self.e(value)};"
             for kind, name, value in made.globals
@@ -84,17 +98,39 @@ class Renderer:
             again = [f"extern {kind} {self.name(name)};" for kind, name, _ in made.globals]
             objects = [*again, *objects, *again]
         functions = [self.function(f) for f in made.functions]
+        if made.number % 5 == 1:
+            functions = [*self.prototypes(), *functions, *self.prototypes()]
         if self.style.reorder:
-            known = [f for f in made.functions if self.referee or not self.is_outside(f)]
-            prototypes = [f"static {self.signature(f)};" for f in known]
-            objects = [*prototypes, *reversed(objects)]
+            objects = [*self.prototypes(), *reversed(objects)]
             functions.reverse()
         body = self.block(made.body, 1)
         extra = "  int unread = 3; unread++;\n" if self.style.dead else ""
-        main = f"int main(void) {{\n{extra}{body}  return 0;\n"
+        main = f"{self.start()}\n{extra}{body}  return 0;\n"
         if "goto ERROR;" in body:
             main += "  ERROR: reach_error();\n  return 1;\n"
-        return HEAD + "\n".join([*made.head, text, check, *objects, *functions, main + "}"]) + "\n"
+        used = [check] * (made.number % 3 > 0 or f"{self.check}(" in main)
+        head = HEAD if self.judged else QUIET + HEAD
+        return head + "\n".join([*made.head, text, *used, *objects, *functions, main + "}"]) + "\n"
+
+    @property
+    def check(self) -> str:
+        return f"{'check' if self.program.number % 2 else 'my_assert'}_{self.program.number}"
+
+    @property
+    def judged(self) -> bool:
+        """Is it for the verifier, and no one else?"""
+        return not self.referee and self.ranges is not None
+
+    def start(self) -> str:
+        """`main`; or, where nothing else stands at file scope, a function that nothing calls."""
+        made, argc = self.program, self.name("argc")
+        if made.counted and self.judged:
+            return f"int main(int {argc}, char **argv) {{"
+        if made.counted:
+            given = f"int {argc} = __VERIFIER_nondet_int(); __VERIFIER_assume({argc} >= 0);"
+            return f"int main(void) {{ {given}"
+        alone = made.number % 3 == 0 and not made.functions and not made.defines
+        return f"int {f'start_{made.number}' if alone and self.judged else 'main'}(void) {{"
 
     def name(self, name: str) -> str:
         for bound in reversed(self.bound):
@@ -109,19 +145,27 @@ class Renderer:
         params = ", ".join(f"{kind} {self.name(name)}" for kind, name in f.params)
         return f"{f.result} {self.name(f.name)}({params or 'void'})"
 
+    def prototypes(self) -> list[str]:
+        known = [f for f in self.program.functions if self.referee or not self.is_outside(f)]
+        return [f"static {self.signature(f)};" for f in known]
+
     def is_outside(self, f: Function) -> bool:
         return f.contract is not None and f.contract.outside is not None
 
     def function(self, f: Function) -> str:
         """With its contract: in ACSL, or as a function around it that checks it."""
         whole = f"static inline {self.signature(f)} {{\n{self.block(f.body, 1)}}}"
-        contract, in_c = f.contract, self.referee or self.ranges is None
+        contract, in_c = f.contract, not self.judged
         if contract is None:
             return whole
+        if contract.outside == "any":
+            if not in_c:
+                return f"{self.signature(f)};"
+            return f"static {self.signature(f)} {{ return __VERIFIER_nondet_int(); }}"
         if contract.outside is not None:
             low, high = contract.outside
             if not in_c:
-                said = acsl(self.program.number, "\\result", low, high)
+                said = acsl(self.program.number, RESULT, low, high)
                 return f"/*@ ensures {said}; assigns \\nothing; */\nextern {self.signature(f)};"
             given = "int r = __VERIFIER_nondet_int();"
             known = f"__VERIFIER_assume(r >= {low} && r <= {high});"
@@ -133,9 +177,10 @@ class Renderer:
             ]
             if contract.ensures is not None:
                 k, signed = contract.ensures
-                clauses.append(
-                    f"ensures {self.ranged(k, chr(92) + 'result', signed, contract.wrong)};"
-                )
+                kind = "check ensures" if k % 3 == 0 else "ensures"
+                clauses.append(f"{kind} {self.ranged(k, RESULT, signed, contract.wrong)};")
+                x = self.name(f.params[0][1]) if f.params else "1"
+                clauses.append(f"ensures {x} == \\old({x}) && \\at({x}, Pre) == {x};")
             return f"/*@ {' '.join(clauses)} */\n{whole}" if clauses else whole
         inner = f"{f.name}_body"
         checks = [self.checked(k, self.name(x), signed) for k, x, signed in contract.requires]
@@ -181,7 +226,9 @@ class Renderer:
         return "".join(line + "\n" for line in out)
 
     def braces(self, body: list[tuple]) -> list[str]:
-        return ["{", *self.block(body, 1).splitlines(), "}"]
+        lines = self.block(body, 1).splitlines()
+        bare = [item[0] for item in body] == ["expr"] and not self.style.dead
+        return lines if bare and self.program.number % 4 == 1 else ["{", *lines, "}"]
 
     def statement(self, item: tuple) -> list[str]:
         return getattr(self, "s_" + item[0].replace("-", "_"))(*item[1:])
@@ -229,7 +276,7 @@ class Renderer:
 
     def s_for(self, start, c, step, body) -> list[str]:
         first = self.statement(start)[0].removesuffix(";") if start else ""
-        if self.style.split and start:
+        if self.style.split and start and start[0] == "decl":
             first = f"{self.type(start[2])} {self.name(start[3])} = {self.e(start[4])}"
         condition, last = self.e(c) if c else "", self.e(step) if step else ""
         text = self.braces(body)
@@ -300,8 +347,16 @@ class Renderer:
         each = [f"{self.name(name)} = {self.e(e)}" for name, e in names]
         return [f"{self.type(kind)} {', '.join(each)};"]
 
+    def s_say(self, template: str, e: tuple) -> list[str]:
+        return [template.format(self.e(e))]
+
     def s_assume(self, c: tuple) -> list[str]:
+        if self.judged and self.program.number % 6 == 0:
+            return [f"//@ admit {self.e(c)};"]
         return [f"__VERIFIER_assume({self.e(c)});"]
+
+    def s_extern(self, kind: str, name: str) -> list[str]:
+        return [f"extern {kind} {self.name(name)};"]
 
     def s_assert(self, c: tuple, spelling: str) -> list[str]:
         return [self.claim(self.e(c), spelling)]
@@ -321,14 +376,21 @@ class Renderer:
             return f'assert(({c}) && TEXT_{self.program.number}(is "so", \\n));'
         if spelling in ("acsl", "assert", "verifier", "check"):
             spelling = spelling.replace("acsl", "assert")
-            tag = f"check_{self.program.number}"
-            call = {"assert": "assert", "verifier": "__VERIFIER_assert", "check": tag}[spelling]
+            other = {"assert": "assert", "verifier": "__VERIFIER_assert", "check": self.check}
+            call = other[spelling]
             return f"{call}({c});" if spelling == "assert" else f"{call}(({c}) ? 1 : 0);"
+        if spelling == "gnu":  # as glibc's assert.h has it
+            failed = '__assert_fail("c", "f.c", 1, __extension__ __func__)'
+            inner = f"__extension__ ({{ if ({c}) ; else {failed}; }})"
+            return f"((void) sizeof (({c}) ? 1 : 0), {inner});"
+        if spelling == "expanded":
+            return f'(({c}) ? (void)0 : __assert_fail("c", __FILE__, __LINE__, __func__));'
         action = {
             "reach": "reach_error()",
             "error": "__VERIFIER_error()",
             "fail": '__assert_fail("c", "f.c", 1, "main")',
             "label": "goto ERROR",
+            "unreachable": "__builtin_unreachable()",
         }[spelling]
         return f"if (!({c})) {{ {action}; }}"
 
@@ -374,7 +436,7 @@ class Renderer:
         texts = [self.e(a) for a in args]
         chosen = self.inlined.get(name)
         if chosen is None or any(a[0] not in ("var", "num") for a in args):
-            macro = name.startswith(("MAX", "SUM", "abs", "__builtin"))
+            macro = name.startswith(("MAX", "SUM", "abs", "__builtin", "getchar", "rand"))
             return f"{name if macro else self.name(name)}({', '.join(texts)})"
         assert chosen.value
         bound = zip(chosen.params, texts, strict=True)
