@@ -11,10 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.sharding import Mesh
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
+from .._mesh import as_set, checked_mesh, everywhere, using
 from .._numbers import whole
 from .._plain import plain_errors
 from ..kernels import AbstractKernel, AbstractRestart, FiniteKernel, FiniteRestart
@@ -22,7 +24,7 @@ from ..schedules import Certificate, Schedule, certify, checked_epsilon
 from ._by_value import ByValue, NotByValueError, Once, by_value
 from ._keys import checked_key
 from ._regeneration import Estimate, TourSums, estimate_from_tours
-from ._tours import check_shapes, exact_draws, tour_sums
+from ._tours import Lanes, check_shapes, exact_draws, tour_sums
 
 
 class Position(NamedTuple):
@@ -134,19 +136,32 @@ class Chain(eqx.Module):
                 raise InputError(f"start.{name} = {int(value)} is none of 0 to {size - 1}")
 
     def draw(
-        self, key: RandomKey, num_draws: int, x: Input = None, *, lanes: int | None = None
+        self,
+        key: RandomKey,
+        num_draws: int,
+        x: Input = None,
+        *,
+        lanes: int | None = None,
+        mesh: Mesh | None = None,
     ) -> Draws:
         """Exact, independent draws from the joint stationary law of (stage, state).
 
         Tours are packed into `lanes` that run side by side (by default 64 to 1024 of them); the
-        draws do not depend on how many.
+        draws do not depend on how many. With a `mesh`, or inside of `jax.set_mesh`, tours and lanes
+        are spread over its devices, and the draws stay there; they do not depend on the mesh,
+        either.
         """
         xs = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], x)
-        draws = self._draw(key, num_draws, xs, 1, lanes)
-        return jax.tree.map(lambda leaf: leaf[0] if leaf.ndim else leaf, draws)
+        return self._draw(key, num_draws, xs, None, lanes, mesh)
 
     def draw_each(
-        self, key: RandomKey, num_draws: int, xs: Input, *, lanes: int | None = None
+        self,
+        key: RandomKey,
+        num_draws: int,
+        xs: Input,
+        *,
+        lanes: int | None = None,
+        mesh: Mesh | None = None,
     ) -> Draws:
         """`num_draws` exact draws for each input in `xs` (a leading axis). All share the lanes."""
         sizes = {jnp.shape(leaf)[:1] for leaf in jax.tree.leaves(xs)}
@@ -156,15 +171,27 @@ class Chain(eqx.Module):
                 "the leaves of xs need one leading axis in common, with an input or more, got "
                 f"lengths {lengths}; without inputs, use `draw`"
             )
-        return self._draw(key, num_draws, xs, sizes.pop()[0], lanes)
+        return self._draw(key, num_draws, xs, sizes.pop()[0], lanes, mesh)
 
     def _draw(
-        self, key: RandomKey, num_draws: int, xs: Input, num_inputs: int, lanes: int | None
+        self,
+        key: RandomKey,
+        num_draws: int,
+        xs: Input,
+        num_inputs: int | None,
+        lanes: int | None,
+        mesh: Mesh | None,
     ) -> Draws:
-        num_draws = whole("num_draws", num_draws, least=1)
-        lanes = _checked_lanes(lanes, num_draws * num_inputs)
-        with plain_errors():
-            return Draws(*exact_draws(self, checked_key(key), xs, num_draws, num_inputs, lanes))
+        """Without the axis of inputs if there is but one, which has no number."""
+        num_draws, inputs = whole("num_draws", num_draws, least=1), num_inputs or 1
+        mesh = checked_mesh(mesh)
+        packing = _lanes(lanes, num_draws * inputs, mesh)
+        given = everywhere(mesh, (self, checked_key(key), xs))
+        with plain_errors(), using(mesh):
+            draws = Draws(*exact_draws(*given, num_draws, inputs, packing))
+            if num_inputs is None:
+                draws = jax.tree.map(lambda leaf: leaf[0] if leaf.ndim else leaf, draws)
+        return draws if mesh is None else as_set(draws)
 
     def estimate(
         self,
@@ -176,12 +203,15 @@ class Chain(eqx.Module):
         stages: Sequence[int] | None = None,
         lanes: int | None = None,
         chunk: int = 4096,
+        mesh: Mesh | None = None,
     ) -> Estimate:
         """The expectation of `function(state)` under π̃, with an honest standard error.
 
         Tours between restarts are independent, so their sums give a ratio estimator with a central
         limit theorem and no autocorrelations to guess. Memory is that of `chunk` tours. With
-        `stages`, the expectation is that given that the chain is in one of them.
+        `stages`, the expectation is that given that the chain is in one of them. With a `mesh`, or
+        inside of `jax.set_mesh`, the tours of a chunk are spread over its devices; the estimate is
+        the same.
 
         A function of the same code over the same numbers, arrays and functions is compiled once. If
         it looks at objects of other kinds, which may change, it is compiled anew at each call: give
@@ -202,23 +232,25 @@ class Chain(eqx.Module):
 
         checked_key(key)
         _refuse_tracers((self, key, x))
+        mesh = checked_mesh(mesh)
+        chain, key, x, stages_wanted = everywhere(mesh, (self, key, x, jnp.asarray(wanted)))
 
         def tours(function: Callable[[State], Any], first: int, count: int) -> TourSums:
             found = tour_sums(
-                self,
+                chain,
                 key,
-                jnp.asarray(first, jnp.int32),
+                everywhere(mesh, jnp.asarray(first, jnp.int32)),
                 count,
                 function,
                 x,
-                jnp.asarray(wanted),
-                _checked_lanes(lanes, count),
+                stages_wanted,
+                _lanes(lanes, count, mesh),
             )
             _refuse_tracers(found)
             return found
 
         compared = by_value(function)
-        with plain_errors():
+        with plain_errors(), using(mesh):
             try:
                 return estimate_from_tours(partial(tours, compared), num_tours, chunk)
             except (NotByValueError, TypeError, IndexError):
@@ -322,12 +354,14 @@ def _items(stages: Any) -> Sequence[Any]:
     return list(stages)
 
 
-def _checked_lanes(lanes: int | None, num_tours: int) -> int:
+def _lanes(lanes: int | None, num_tours: int, mesh: Mesh | None) -> Lanes:
     if lanes is not None:
         lanes = whole("lanes", lanes, least=1)
     # Some tours a lane keep lanes busy to the end; few lanes would leave vector units idle.
-    default = min(max(64, num_tours // 8), 1024)
-    return min(lanes or default, num_tours)
+    devices = 1 if mesh is None else mesh.size
+    share = -(-num_tours // devices)
+    default = min(max(64, share // 8), 1024)
+    return Lanes(min(-(-lanes // devices) if lanes else default, share), mesh)
 
 
 def _check_parts(kernels: Sequence[Any], restart: Any) -> None:

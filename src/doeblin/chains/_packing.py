@@ -29,8 +29,8 @@ class Packed(NamedTuple):
     stage: Int[Array, " tours"]
     """The walk's stage at the end of each tour, or -1 if it ended where it began."""
     steps: Int[Array, " tours"]
-    useful: Float[Array, ""]
-    """The fraction of lane-steps that advanced some tour."""
+    lane_steps: Float[Array, " 1"]
+    """How many steps the lanes made, those that advanced no tour included."""
 
 
 class _Lane(NamedTuple):
@@ -52,7 +52,6 @@ def walk_packed(
     walk: Walk,
     start: Cargo,
     advance: Callable[[RandomKey, Cargo, Count, Count], Cargo],
-    *,
     lanes: int,
 ) -> Packed:
     """Walk one tour for each triple of keys. `start` has a leading axis over tours.
@@ -111,9 +110,8 @@ def walk_packed(
     nowhere = jnp.full(num_tours, -1, jnp.int32)
     carry = (lane, zero, start, nowhere, zero)
     _, _, cargo, stage, iterations = jax.lax.while_loop(unfinished, body, carry)
-    # Both can be beyond what 32 bits count.
-    useful = lengths.astype(float).sum() / jnp.maximum(iterations.astype(float) * lanes, 1)
-    return Packed(cargo, stage, lengths, useful)
+    # This can be beyond what 32 bits count.
+    return Packed(cargo, stage, lengths, iterations.astype(float)[None] * lanes)
 
 
 def _choose(condition: Array, new: _Lane, old: _Lane) -> _Lane:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jax.sharding import Mesh
+from jaxtyping import Array, Bool, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
+from .._mesh import laid_out, over
 from ..kernels import AbstractKernel
-from ._keys import keys_of_draws, keys_of_tours
-from ._packing import walk_packed
+from ._keys import TourKeys, keys_of_draws, keys_of_tours
+from ._packing import Packed, walk_packed
 from ._regeneration import TourSums
 from ._walk import draw_walk, tour_walk
 
@@ -23,9 +25,21 @@ if TYPE_CHECKING:
     from ._chain import Chain
 
 
+class Lanes(NamedTuple):
+    """Where tours are walked."""
+
+    each: int
+    """How many are walked at once on each device."""
+    mesh: Mesh | None = None
+
+    @property
+    def total(self) -> int:
+        return self.each * (1 if self.mesh is None else self.mesh.size)
+
+
 @eqx.filter_jit
 def exact_draws(
-    chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: int
+    chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: Lanes
 ) -> tuple[State, Array, Array, Array]:
     """States, stages, ages (each with axes inputs, draws) and the useful fraction of lane-steps."""
     x = jax.tree.map(lambda leaf: leaf[0], xs)
@@ -35,20 +49,28 @@ def exact_draws(
     def input_of(tour: Count) -> Input:
         return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
 
-    tours = jnp.arange(num_draws * num_inputs)
-    start = jax.vmap(lambda key, tour: chain.restart.sample(key, input_of(tour)))(keys.start, tours)
+    def begin(key: RandomKey, tour: Count) -> State:
+        return chain.restart.sample(key, input_of(tour))
+
     stages, kernels = _moving_stages(chain)
-
-    def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
-        x = input_of(tour)
-        return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-
     walk = draw_walk(chain.stage_matrix, chain.restart_stage)
-    packed = walk_packed(keys, walk, start, advance, lanes=lanes)
+
+    def walked(keys: TourKeys, tours: Int[Array, " tours"]) -> Packed:
+        def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
+            x = input_of(tours[0] + tour)  # they follow each other
+            return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
+
+        return walk_packed(keys, walk, jax.vmap(begin)(keys.start, tours), advance, lanes.each)
+
+    packed = over(lanes.mesh, walked)(keys, jnp.arange(num_draws * num_inputs))
     stage = jnp.where(packed.stage < 0, chain.restart_stage, jnp.asarray(stages)[packed.stage])
     shape = (num_inputs, num_draws)
     state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), packed.cargo)
-    return state, stage.reshape(shape), packed.steps.reshape(shape), packed.useful
+    draws = state, stage.reshape(shape), packed.steps.reshape(shape)
+    # All devices wait for the one that has most to do.
+    used = packed.lane_steps.max() / lanes.each * lanes.total
+    useful = packed.steps.astype(float).sum() / jnp.maximum(used, 1)
+    return *laid_out(lanes.mesh, draws, axes=2), laid_out(lanes.mesh, useful, axes=0)
 
 
 @eqx.filter_jit
@@ -60,7 +82,7 @@ def tour_sums(
     function: Callable[[State], Any],
     x: Input,
     wanted: Bool[Array, " stages"],
-    lanes: int,
+    lanes: Lanes,
 ) -> TourSums:
     """Sums of a function over the tours from number `first` on, counting the wanted stages only."""
     check_shapes(chain, x)
@@ -88,9 +110,13 @@ def tour_sums(
         return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
 
     walk = tour_walk(chain.stage_matrix, chain.restart_stage)
-    packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes=lanes)
-    _, sums, lost, counts = packed.cargo
-    return TourSums(sums, lost, counts, packed.steps + 1)
+
+    def walked(keys: TourKeys) -> TourSums:
+        packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes.each)
+        _, sums, lost, counts = packed.cargo
+        return TourSums(sums, lost, counts, packed.steps + 1)
+
+    return laid_out(lanes.mesh, over(lanes.mesh, walked)(keys), axes=0)
 
 
 def _float(value: Any) -> Any:

@@ -15,9 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._mesh import at_home, checked_mesh, everywhere, using
 from .._numbers import whole
 from .._seeds import SeedKeys
 from ..chains import Chain
@@ -106,6 +108,7 @@ def fit(
     metrics: str | Path | None = None,
     progress: bool | None = None,
     seed: int = 0,
+    mesh: Mesh | None = None,
 ) -> Fit:
     """Maximise the mean of `objective` over the examples, less `penalty(parameters)`.
 
@@ -114,6 +117,11 @@ def fit(
     Optax's is given. With `validation` data, their mean log-likelihood is estimated after every
     epoch, the best parameters are kept, and training stops when `patience` epochs brought nothing
     better.
+
+    With a `mesh`, or inside of `jax.set_mesh`, each batch is spread over its devices; a batch that
+    they do not divide is filled up with examples that do not count. Any number of devices gives the
+    same result, up to the order in which gradients are added, and may go on from a checkpoint of
+    any other.
 
     With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
     epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit. It
@@ -149,6 +157,7 @@ def fit(
         "data": data.fingerprint(),
         "optimiser": solver.fingerprint(),
     }
+    mesh = checked_mesh(mesh)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         checkpoints.remove_leftovers(path)
@@ -158,6 +167,9 @@ def fit(
             memory = trees["memory"]
             key = jax.random.wrap_key_data(trees["prng"])
 
+    objective, fixed = everywhere(mesh, (objective, fixed))
+    learned, best, state, memory = everywhere(mesh, (learned, best, state, memory))
+
     def save() -> None:
         if path is not None:
             trees = _trees(learned, best, state, key, memory)
@@ -165,7 +177,7 @@ def fit(
 
     warned = False
     log = Metrics(run.history, None if metrics is None else Path(metrics))
-    with Progress(epochs, len(data.batches(batch_size)), progress) as bar:
+    with using(mesh), Progress(epochs, len(data.batches(batch_size)), progress) as bar:
         while run.epoch < epochs and not run.finished:
             places = data.batches(batch_size, np.random.default_rng([seed, run.epoch]))
             began = time.monotonic()
@@ -175,7 +187,7 @@ def fit(
                 kept = _recalled(memory, bucket, indices, batch_size)
                 step_key, before = jax.random.fold_in(key, run.steps), learned
                 learned, state, sums, kept = train_step(
-                    objective, solver, learned, fixed, state, penalty, step_key, batch, kept
+                    objective, solver, learned, fixed, state, penalty, step_key, batch, kept, mesh
                 )
                 if sums.pop("bad"):
                     numbers = data.numbers[bucket][indices]
@@ -208,6 +220,7 @@ def fit(
                     validation,
                     batch_size,
                     SeedKeys.of(seed).validation,
+                    mesh,
                 )
                 row |= held_out
                 if held_out["validation"] > run.best:
@@ -219,7 +232,8 @@ def fit(
             run.epoch, run.position, run.sums = run.epoch + 1, 0, {}
             save()
     kept = learned if validation is None else best
-    return Fit(eqx.combine(kept, fixed), log.rows, run.steps, run.finished)
+    found = eqx.combine(at_home(mesh, kept), at_home(mesh, fixed))
+    return Fit(found, log.rows, run.steps, run.finished)
 
 
 @dataclass(frozen=True)
@@ -240,15 +254,20 @@ def log_likelihood(
     *,
     batch_size: int = 32,
     seed: int = 0,
+    mesh: Mesh | None = None,
 ) -> LogLikelihood:
     """The mean log-likelihood of the examples: progress measured in the objective itself.
 
-    An example of likelihood zero is refused by its number.
+    An example of likelihood zero is refused by its number. With a `mesh`, or inside of
+    `jax.set_mesh`, each batch is spread over its devices.
     """
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
     batch_size = min(batch_size, max(data.sizes))
-    found = evaluate(objective, learned, fixed, data, batch_size, SeedKeys.of(seed).evaluation)
+    mesh, key = checked_mesh(mesh), SeedKeys.of(seed).evaluation
+    objective, learned, fixed = everywhere(mesh, (objective, learned, fixed))
+    with using(mesh):
+        found = evaluate(objective, learned, fixed, data, batch_size, key, mesh)
     return LogLikelihood(found["validation"], found["validation_error"])
 
 

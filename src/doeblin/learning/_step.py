@@ -13,9 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 
 from .._custom_types import RandomKey
 from .._errors import InputError
+from .._mesh import everywhere, in_rows, laid_out, over
 from .._plain import plain_errors
 from ._data import Batch, Dataset
 from ._estimate import PathEstimate
@@ -56,7 +58,9 @@ def train_step(
     key: RandomKey,
     batch: Batch,
     kept: Any,
+    mesh: Mesh | None,
 ) -> Any:
+    """One step. Each device of the mesh has its share of the batch; their gradients are added."""
     with plain_errors():
         return _train_step(
             objective,
@@ -65,10 +69,9 @@ def train_step(
             fixed,
             state,
             penalty,
-            key,
-            batch.examples,
-            batch.weights,
-            kept,
+            everywhere(mesh, key),
+            *in_rows(mesh, (batch.examples, batch.weights, kept)),
+            mesh,
         )
 
 
@@ -84,6 +87,7 @@ def _train_step(
     examples: Any,
     weights: Any,
     kept: Any,
+    mesh: Mesh | None,
 ) -> Any:
     def loss(learned: Any) -> Any:
         parameters = eqx.combine(learned, fixed)
@@ -94,7 +98,7 @@ def _train_step(
                 return objective(key, parameters, example), None
             return objective(key, parameters, example, kept)
 
-        estimate, going_on = jax.vmap(one)(keys, examples, kept)
+        estimate, going_on = over(mesh, jax.vmap(one))(keys, examples, kept)
         # `where` and not a product: an example that only fills the batch may weigh -inf.
         total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
         cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
@@ -116,7 +120,7 @@ def _train_step(
     learned = optax.apply_updates(learned, updates)
     squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
     sums |= {"norm": jnp.sqrt(jnp.stack(squares).sum()), "bad": jnp.stack(bad).sum()}
-    return learned, state, sums, going_on
+    return laid_out(mesh, (learned, state, sums, going_on), axes=0)
 
 
 @eqx.filter_jit
@@ -176,17 +180,32 @@ def refuse_impossible(number: int) -> InputError:
 
 @eqx.filter_jit
 def _estimates(
-    objective: Any, learned: Any, fixed: Any, key: RandomKey, examples: Any, size: int
+    objective: Any,
+    learned: Any,
+    fixed: Any,
+    key: RandomKey,
+    examples: Any,
+    size: int,
+    mesh: Mesh | None,
 ) -> Any:
     parameters = eqx.combine(learned, fixed)
-    keys = jax.random.split(key, size)
-    estimate = jax.vmap(lambda key, example: objective(key, parameters, example))(keys, examples)
-    errors = jax.vmap(lambda one: one.standard_error)(estimate)
-    return estimate.log_likelihood, errors
+
+    def one(key: RandomKey, example: Any) -> tuple[Any, Any]:
+        estimate = objective(key, parameters, example)
+        return estimate.log_likelihood, estimate.standard_error
+
+    found = over(mesh, jax.vmap(one))(jax.random.split(key, size), examples)
+    return laid_out(mesh, found, axes=0)
 
 
 def evaluate(
-    objective: Any, learned: Any, fixed: Any, data: Dataset, batch_size: int, key: RandomKey
+    objective: Any,
+    learned: Any,
+    fixed: Any,
+    data: Dataset,
+    batch_size: int,
+    key: RandomKey,
+    mesh: Mesh | None,
 ) -> dict[str, float]:
     """The mean log-likelihood of some data, and its standard error."""
     values, squares = [], 0.0
@@ -197,9 +216,10 @@ def evaluate(
                 objective,
                 learned,
                 fixed,
-                jax.random.fold_in(key, number),
-                batch.examples,
+                everywhere(mesh, jax.random.fold_in(key, number)),
+                in_rows(mesh, batch.examples),
                 len(batch.weights),
+                mesh,
             )
             some, errors = np.asarray(some)[: len(indices)], np.asarray(errors)[: len(indices)]
         if len(lost := np.flatnonzero(np.isneginf(some))):

@@ -1,0 +1,159 @@
+"""Work spread over the devices of a `jax.sharding.Mesh`, by JAX's own `shard_map`.
+
+Whatever has a leading axis, tours or examples, is cut into as many equal parts as the mesh has
+devices, whatever its axes are called. All the rest (chains, parameters, keys) is on every device.
+Each row has its own random key, so that the result does not depend on who computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, get_mesh
+
+from ._errors import InputError
+
+Result = TypeVar("Result")
+
+
+def checked_mesh(mesh: Any) -> Mesh | None:
+    """The mesh that was given, or the one of `jax.set_mesh`; None where there is neither.
+
+    Its axes are JAX's `Auto` ones, whatever they were: what is inside of a part is nobody's matter.
+    """
+    tracing = _tracing()
+    if mesh is None:
+        mesh = None if tracing else get_mesh()
+        if mesh is None or mesh.empty:
+            return None
+    elif not isinstance(mesh, Mesh):
+        raise InputError(
+            f"mesh = {mesh!r} is no jax.sharding.Mesh: make one of all devices with "
+            "jax.make_mesh((jax.device_count(),), ('data',))"
+        )
+    elif mesh.empty:
+        raise InputError("the mesh has no axes, and so no devices to spread work over")
+    elif tracing:
+        raise InputError(
+            "a mesh cannot be given inside of jit, vmap or grad: spread the work outside of them, "
+            "or leave the mesh out"
+        )
+    if not any(device.process_index == jax.process_index() for device in mesh.devices.flat):
+        raise InputError(
+            f"none of the {mesh.size} devices of the mesh belongs to this process (number "
+            f"{jax.process_index()}): take devices of all processes, as jax.devices() lists them"
+        )
+    return Mesh(mesh.devices, mesh.axis_names)
+
+
+@contextmanager
+def using(mesh: Mesh | None) -> Iterator[None]:
+    """Whatever mesh the caller has set is out of the way meanwhile."""
+    if mesh is None:
+        yield
+    else:
+        with jax.set_mesh(mesh):
+            yield
+
+
+def over(mesh: Mesh | None, function: Callable[..., Result]) -> Callable[..., Result]:
+    """`function` of arrays with one leading axis, computed in parts.
+
+    Where the devices do not divide the rows, copies of the first row fill them up.
+    """
+    if mesh is None:
+        return function
+    rows = PartitionSpec(mesh.axis_names)
+    # Kernels are anybody's code, which need not say what varies over devices.
+    parts = jax.shard_map(function, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False)
+
+    def spread(*arguments: Any) -> Result:
+        count = jax.tree.leaves(arguments)[0].shape[0]
+        missing = -count % mesh.size
+        if not missing:
+            return parts(*arguments)
+
+        def filled(leaf: Any) -> Any:
+            return jnp.concatenate([leaf, leaf[jnp.zeros(missing, jnp.int32)]])
+
+        return jax.tree.map(lambda leaf: leaf[:count], parts(*jax.tree.map(filled, arguments)))
+
+    return spread
+
+
+def laid_out(mesh: Mesh | None, tree: Result, *, axes: int) -> Result:
+    """For results inside of jit: spread along the first of the leading `axes` that can be, or else
+    (and with no axes at all) on every device."""
+    if mesh is None:
+        return tree
+
+    def placed(leaf: Any) -> Any:
+        sizes = leaf.shape[:axes]
+        even = next((n for n, size in enumerate(sizes) if size and size % mesh.size == 0), None)
+        parts = () if even is None else (*(None,) * even, mesh.axis_names)
+        return jax.lax.with_sharding_constraint(leaf, NamedSharding(mesh, PartitionSpec(*parts)))
+
+    return jax.tree.map(placed, tree)
+
+
+def everywhere(mesh: Mesh | None, tree: Result) -> Result:
+    """The arrays of a tree on every device of the mesh; all processes must have the same ones."""
+    return _put(mesh, tree, lambda leaf: PartitionSpec())
+
+
+def in_rows(mesh: Mesh | None, tree: Result) -> Result:
+    """The arrays of a tree cut along their leading axis, where the devices divide it."""
+    if mesh is None:
+        return tree
+    rows = PartitionSpec(mesh.axis_names)
+    return _put(mesh, tree, lambda leaf: rows if not len(leaf) % mesh.size else PartitionSpec())
+
+
+def at_home(mesh: Mesh | None, tree: Result) -> Result:
+    """The arrays of a tree, which are on every device, as ordinary ones again."""
+    if mesh is None:
+        return tree
+    arrays, rest = eqx.partition(tree, eqx.is_array)
+    return eqx.combine(jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)), arrays), rest)
+
+
+def as_set(tree: Result) -> Result:
+    """Arrays on our devices as arrays of the mesh that the caller has set, if that has them, too.
+
+    JAX does not let arrays of meshes with other types of axes meet.
+    """
+    outer = None if _tracing() else get_mesh()
+    if outer is None or outer.empty:
+        return tree
+
+    def renamed(leaf: jax.Array) -> jax.Array:
+        place = leaf.sharding
+        if not isinstance(place, NamedSharding) or place.mesh.shape != outer.shape:
+            return leaf
+        if place.device_set != set(outer.devices.flat):
+            return leaf
+        return jax.device_put(leaf, NamedSharding(outer, place.spec))
+
+    return jax.tree.map(renamed, tree)
+
+
+def _put(mesh: Mesh | None, tree: Result, spec: Callable[[Any], PartitionSpec]) -> Result:
+    if mesh is None:
+        return tree
+    arrays, rest = eqx.partition(tree, eqx.is_array)
+    places = jax.tree.map(lambda leaf: NamedSharding(mesh, spec(leaf)), arrays)
+    return eqx.combine(jax.device_put(arrays, places), rest)
+
+
+def _tracing() -> bool:
+    try:
+        get_mesh()
+    except ValueError:  # JAX knows the devices outside of its transformations only
+        return True
+    return False

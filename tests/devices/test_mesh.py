@@ -1,0 +1,224 @@
+"""Many devices in one process: the same draws, the same training, whatever their number.
+
+The first test runs the others in a process that has four devices.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh
+
+from doeblin import InputError
+from doeblin.chains import Chain, Draws, doeblin
+from doeblin.kernels import FunctionKernel, FunctionRestart
+from doeblin.learning import (
+    Contrastive,
+    Fit,
+    FixedHorizon,
+    Forward,
+    PathEstimate,
+    PersistentContrastive,
+    RestartLikelihood,
+    fit,
+    likelihood,
+    log_likelihood,
+)
+
+from ..learning.models import PLAIN
+from ..learning.test_fit import data, start
+
+ROOT = Path(__file__).parents[2]
+FOUR = "--xla_force_host_platform_device_count=4"
+here = pytest.mark.skipif(jax.device_count() < 4, reason="runs in a process with four devices")
+KEY = jax.random.key(7)
+
+
+@pytest.mark.skipif(jax.device_count() >= 4, reason="the tests below run in this process")
+@pytest.mark.parametrize(
+    "which", ["not thorough", pytest.param("thorough", marks=pytest.mark.thorough)]
+)
+def test_on_four_devices(which: str):
+    flags = " ".join(filter(None, [os.environ.get("XLA_FLAGS"), FOUR]))
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
+    arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0"]
+    done = subprocess.run(
+        [*arguments, "-m", which, __file__],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout and "failed" not in done.stdout
+
+
+def mesh_of(*shape: int) -> Mesh:
+    devices = np.array(jax.devices()[: int(np.prod(shape))]).reshape(shape)
+    return Mesh(devices, tuple("ab"[: len(shape)]))
+
+
+def walker(epsilon: float = 0.2) -> Chain:
+    """States are real numbers and depend on the input, so that any slip is seen in all digits."""
+    return doeblin(FunctionKernel(_drift), FunctionRestart(_begin, _never), epsilon)
+
+
+def _drift(key, state, x):
+    return 0.9 * state + x + jax.random.uniform(key)
+
+
+def _begin(key, x):
+    return x + jax.random.uniform(key)
+
+
+def _never(state, x):
+    raise AssertionError("no draw needs a density")
+
+
+XS = jnp.linspace(-2.0, 2.0, 4)
+
+
+def same(one: Draws, other: Draws) -> None:
+    for name in ("state", "stage", "age"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@here
+def test_draws_do_not_depend_on_the_devices():
+    """Four do not divide 3 x 3 draws: one device has only copies, which must not be seen.
+
+    The mesh is given, or set; its axes are of either of JAX's types.
+    """
+    chain = walker()
+    alone = chain.draw_each(KEY, 3, XS[:3])
+    with jax.set_mesh(jax.make_mesh((4,), ("explicit",))):
+        found = chain.draw_each(KEY, 3, XS[:3])
+        assert len(found.state.sharding.device_set) == 4
+        assert (found.state + jnp.ones(3)).shape == (3, 3)  # JAX's own arrays go with it
+    same(alone, found)
+    assert 0 < float(found.useful) <= 1
+
+    even = chain.draw_each(KEY, 3, XS, mesh=mesh_of(2, 2))
+    same(alone, jax.tree.map(lambda leaf: leaf[:3] if leaf.ndim else leaf, even))
+    # They stay where they were drawn.
+    assert [shard.data.shape for shard in even.state.addressable_shards] == [(1, 3)] * 4
+
+
+@here
+def test_estimates_do_not_depend_on_the_devices():
+    chain, options = walker(), {"num_tours": 50, "chunk": 18, "x": jnp.array(0.5)}
+    alone = chain.estimate(KEY, jnp.square, **options)
+    assert alone == chain.estimate(KEY, jnp.square, **options, mesh=mesh_of(4))
+
+
+@here
+def test_refusals_inside_of_a_part_are_said_plainly():
+    with pytest.raises(InputError, match="restarts so rarely"):
+        walker(1e-12).draw_each(KEY, 3, XS, mesh=mesh_of(2, 2))
+
+
+def noisy(key, parameters, example) -> PathEstimate:
+    """Quick to compile; a key that goes to another example is seen."""
+    values = jax.nn.log_softmax(parameters["u"])[example[1]] + 0.1 * jax.random.normal(key, (2,))
+    value = jnp.sum(values * jnp.array([1.0, 0.5]) * (1 + parameters["epsilon"]))
+    return PathEstimate(value, values, jnp.array(1.0), jnp.zeros((2, 2)))
+
+
+def close(found: Fit, alone: Fit) -> None:
+    for name, leaf in alone.parameters.items():
+        assert len(found.parameters[name].sharding.device_set) == 1
+        # The order of addition is all that may differ.
+        np.testing.assert_allclose(found.parameters[name], leaf, rtol=1e-5, atol=1e-6)
+    assert any(np.any(leaf != start()[name]) for name, leaf in alone.parameters.items())
+
+
+@here
+def test_training_does_not_depend_on_the_devices(tmp_path: Path):
+    """Nor on what the devices were before a checkpoint; a batch of 6 is filled up."""
+    options = {"batch_size": 6, "validation": data(9, 1), "seed": 3, "checkpoint_every": 2}
+
+    def train(epochs: int, mesh: Mesh | None, name: str) -> Fit:
+        path = tmp_path / name
+        return fit(
+            noisy, start(), data(32, 0), epochs=epochs, mesh=mesh, checkpoint=path, **options
+        )
+
+    alone = train(2, None, "alone")
+    train(1, mesh_of(4), "fewer")
+    fewer = train(2, None, "fewer")
+    train(1, None, "more")
+    more = train(2, mesh_of(4), "more")
+    for found in (fewer, more):
+        close(found, alone)
+        rows = [[row["validation"] for row in each.history] for each in (found, alone)]
+        np.testing.assert_allclose(*rows, rtol=1e-5)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["alone", "fewer", "more"]
+    spread = log_likelihood(noisy, start(), data(9, 1), batch_size=6, mesh=mesh_of(4))
+    np.testing.assert_allclose(
+        [spread.mean, spread.standard_error],
+        list(vars(log_likelihood(noisy, start(), data(9, 1), batch_size=6)).values())[:2],
+        rtol=1e-5,
+    )
+
+
+@here
+@pytest.mark.parametrize(
+    "objective",
+    [
+        pytest.param(
+            likelihood(Forward(FixedHorizon(0.3, steps=3), num_walks=2), PLAIN.build),
+            marks=pytest.mark.thorough,
+        ),
+        PersistentContrastive(Contrastive(num_steps=1, num_walks=2), PLAIN.build),
+    ],
+    ids=["walks", "particles"],
+)
+def test_walks_and_particles_do_not_depend_on_the_devices(objective):
+    found = [
+        fit(objective, start(), data(9, 0), batch_size=6, epochs=2, mesh=mesh)
+        for mesh in (None, mesh_of(4))
+    ]
+    close(found[1], found[0])
+
+
+@here
+def test_an_example_is_named_wherever_it_was():
+    impossible = [*data(5, 0), (None, np.array(99, np.int32))]
+    objective = likelihood(RestartLikelihood(), PLAIN.build)
+    with pytest.raises(InputError, match="example 5"):
+        log_likelihood(objective, start(), impossible, mesh=mesh_of(4))
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        (lambda: jax.devices(), "is no jax.sharding.Mesh"),
+        (lambda: mesh_of(1).abstract_mesh, "is no jax.sharding.Mesh"),
+        (lambda: Mesh(np.empty((), dtype=object), ()), "has no axes"),
+    ],
+    ids=["devices", "abstract", "empty"],
+)
+def test_what_is_no_mesh_is_refused(mesh, message: str):
+    objective = likelihood(RestartLikelihood(), PLAIN.build)
+    for call in (
+        lambda: walker().draw(KEY, 2, jnp.array(0.5), mesh=mesh()),
+        lambda: walker().draw_each(KEY, 2, jnp.ones(2), mesh=mesh()),
+        lambda: walker().estimate(KEY, jnp.square, x=jnp.array(0.5), mesh=mesh()),
+        lambda: fit(objective, start(), data(4, 0), mesh=mesh()),
+        lambda: log_likelihood(objective, start(), data(4, 0), mesh=mesh()),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_inside_of_a_transformation_no_mesh_is_taken():
+    chain = walker()
+    with pytest.raises(InputError, match="inside of jit, vmap or grad"):
+        jax.jit(lambda key: chain.draw(key, 2, jnp.array(0.5), mesh=mesh_of(1)).state)(KEY)
