@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 from .faults import FAULTS
 from .mutants import PACKAGES, Mutant, mutants_of
-from .order import Record
+from .order import Record, read_records
 from .report import write_report
 from .trial import ROOT, Outcome, Workshop
 
@@ -29,12 +29,15 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after that")
     parser.add_argument("--no-faults", action="store_true", help="only the mutants")
     parser.add_argument("--faults-only", action="store_true", help="only the experts' faults")
+    parser.add_argument(
+        "--record", action="store_true", help="look anew at what each test does (it is kept)"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/mutants.jsonl")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = _read(options.out)
 
-    everyone = [m for package in PACKAGES for m in mutants_of(package, ROOT)]
+    everyone = [m for package in PACKAGES for m in mutants_of(package, ROOT, options.out.parent)]
     mutants = [m for m in everyone if m.package in options.packages]
     total = len(mutants)
     if not options.faults_only:
@@ -47,12 +50,10 @@ def main() -> None:
     with _workshops(options.jobs) as workshops, options.out.open("a") as log:
         faults = () if options.no_faults else FAULTS
         packages = {m.package for m in todo} | {f.package for f in faults}
-        records = _records(workshops, packages)
+        records = _records(workshops, packages, options)
         for fault in faults:
             workshop = workshops.get()
-            outcome = workshop.try_change(
-                fault.file, fault.apply, fault.package, records[fault.package]
-            )
+            outcome = workshop.try_change(fault.file, fault.apply, records[fault.package])
             workshops.put(workshop)
             print(
                 f"fault: {fault.name}: {'caught by ' + outcome.by if outcome.killed else 'LIVES'}"
@@ -67,9 +68,8 @@ def main() -> None:
             workshop = workshops.get()
             try:
                 text = mutant.source(ROOT)
-                return mutant, workshop.try_change(
-                    mutant.file, lambda _: text, mutant.package, records[mutant.package]
-                )
+                change = workshop.try_change(mutant.file, lambda _: text, records[mutant.package])
+                return mutant, change
             finally:
                 workshops.put(workshop)
 
@@ -102,15 +102,22 @@ def _workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
         for number in range(count):
             queue.put(Workshop(Path(folder) / str(number), Path(folder) / "compiled"))
         yield queue
+        for _ in range(count):
+            queue.get().close()
 
 
-def _records(workshops: SimpleQueue[Workshop], packages: set[str]) -> dict[str, list[Record]]:
+def _records(
+    workshops: SimpleQueue[Workshop], packages: set[str], options: argparse.Namespace
+) -> dict[str, list[Record]]:
     """What the tests do on sound code, package by package."""
 
     def record(package: str) -> list[Record]:
+        path = options.out.with_name(f"mutants-{package}.jsonl")
+        if path.exists() and not options.record:
+            return read_records(path)
         workshop = workshops.get()
         try:
-            return workshop.record(package)
+            return workshop.record(package, path)
         finally:
             workshops.put(workshop)
 

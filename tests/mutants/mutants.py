@@ -7,7 +7,10 @@ not survive a fork; Cosmic Ray's operators can be applied one at a time, to a fi
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from cosmic_ray.ast import ast_nodes, get_ast_from_path
@@ -79,29 +82,35 @@ class Mutant:
         return text
 
 
-def mutants_of(package: str, root: Path) -> list[Mutant]:
+def mutants_of(package: str, root: Path, kept: Path) -> list[Mutant]:
+    """Those of every file of a package; to make them takes a while, so that they are kept."""
     found: dict[str, Mutant] = {}
     for path in sorted((root / "src" / "doeblin" / package).glob("*.py")):
         text = path.read_text()
-        skipped = _without_effect(text)
-        for name in OPERATORS:
-            operator = get_operator(f"core/{name}")()
-            positions = [
-                start
-                for node in ast_nodes(get_ast_from_path(path))
-                for start, _ in operator.mutation_positions(node)
-            ]
-            for occurrence, start in enumerate(positions):
-                if any(first <= start < last for first, last in skipped):
-                    continue
-                mutated = _mutated(text, name, occurrence)
-                if mutated is None:
-                    continue
-                before, after = _first_difference(text, mutated)
-                file = str(path.relative_to(root))
-                mutant = Mutant(package, file, start[0], name, occurrence, before, after)
-                found.setdefault(mutant.name, mutant)
+        digest = hashlib.sha256("\n".join((text, *OPERATORS)).encode()).hexdigest()
+        made = kept / f"mutants-{package}-{path.stem}-{digest[:12]}.json"
+        if not made.exists():
+            rows = [astuple(mutant) for mutant in _made(package, path, str(path.relative_to(root)))]
+            made.write_text(json.dumps(rows))
+        for mutant in (Mutant(*row) for row in json.loads(made.read_text())):
+            found.setdefault(mutant.name, mutant)
     return list(found.values())
+
+
+def _made(package: str, path: Path, file: str) -> Iterator[Mutant]:
+    text = path.read_text()
+    skipped = _without_effect(text)
+    nodes = list(ast_nodes(get_ast_from_path(path)))
+    for name in OPERATORS:
+        operator = get_operator(f"core/{name}")()
+        positions = [start for node in nodes for start, _ in operator.mutation_positions(node)]
+        for occurrence, start in enumerate(positions):
+            if any(first <= start < last for first, last in skipped):
+                continue
+            mutated = _mutated(text, name, occurrence)
+            if mutated is not None:
+                before, after = _first_difference(text, mutated)
+                yield Mutant(package, file, start[0], name, occurrence, before, after)
 
 
 def _mutated(text: str, operator: str, occurrence: int) -> str | None:

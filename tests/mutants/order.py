@@ -26,27 +26,38 @@ ORDER = "DOEBLIN_MUTANTS_ORDER"
 
 @dataclass(frozen=True)
 class Record:
-    """What a test did on sound code: the functions it entered, as (file, first line)."""
+    """What a test did on sound code: the functions it entered, as (file, qualified name)."""
 
     test: str
     seconds: float
-    entered: frozenset[tuple[str, int]]
+    entered: frozenset[tuple[str, str]]
 
 
 def read_records(path: Path) -> list[Record]:
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    return [Record(t, s, frozenset((file, line) for file, line in e)) for t, s, e in rows]
+    return [Record(t, s, frozenset((file, name) for file, name in e)) for t, s, e in rows]
 
 
 def chosen(records: list[Record], file: str, text: str, line: int) -> list[tuple[str, float]]:
-    """The tests that enter the function around a line of `file` (all if none does), and seconds."""
-    around = {
-        (file, min(part.lineno for part in (node, *node.decorator_list)))
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    }
+    """The tests that enter a function around a line of `file` (all if none does), and seconds."""
+    around = {(file, name) for name in _around(ast.parse(text), line, "")}
     entering = [record for record in records if around & record.entered] or records
     return sorted(((record.test, record.seconds) for record in entering), key=lambda pair: pair[1])
+
+
+def _around(node: ast.AST, line: int, prefix: str) -> Iterator[str]:
+    """The qualified names of the functions that hold a line."""
+    for child in ast.iter_child_nodes(node):
+        inner = prefix
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            first = min(part.lineno for part in (child, *child.decorator_list))
+            if not first <= line <= (child.end_lineno or 0):
+                continue
+            inner = f"{prefix}{child.name}."
+            if isinstance(child, ast.FunctionDef):
+                yield inner[:-1]
+                inner += "<locals>."
+        yield from _around(child, line, inner)
 
 
 # ---- inside of pytest
@@ -82,7 +93,7 @@ def _recorded(item: pytest.Item, path: Path) -> Iterator[None]:
     sys.setprofile(None)
     root = f"{Path.cwd()}{os.sep}"
     functions = [
-        (code.co_filename.removeprefix(root), code.co_firstlineno)
+        (code.co_filename.removeprefix(root), code.co_qualname)
         for code in entered
         if code.co_filename.startswith(root)
     ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .order import ORDER, RECORD, Record, chosen, read_records
+from .runner import said
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,9 +32,8 @@ class Workshop:
     def __init__(self, folder: Path, cache: Path):
         self.folder = folder
         # What was compiled before is looked up, so that a trial compiles what its change touches.
-        self.environment = os.environ | {
+        environment = os.environ | {
             "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "JAX_COMPILATION_CACHE_DIR": str(cache),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
         }
@@ -41,51 +41,62 @@ class Workshop:
         for part in ("src", "tests"):
             shutil.copytree(ROOT / part, folder / part, ignore=ignore)
         shutil.copy(ROOT / "pyproject.toml", folder)
+        self.runner = subprocess.Popen(
+            [sys.executable, "-m", "tests.mutants.runner"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
-    def record(self, package: str) -> list[Record]:
+    def close(self) -> None:
+        self.runner.communicate()
+
+    def record(self, package: str, path: Path) -> list[Record]:
         """What each test of a package does on sound code; they must all pass."""
-        path = self.folder / "record.jsonl"
-        path.unlink(missing_ok=True)
-        outcome = self._tests(package, {RECORD: str(path)}, timeout=3600)
+        found = self.folder / "record.jsonl"
+        found.unlink(missing_ok=True)
+        outcome = self._tests([f"tests/{package}"], {RECORD: str(found)}, timeout=3600)
         if outcome.killed:
             raise SystemExit(f"the tests of {package} fail without any change: {outcome.by}")
+        shutil.copy(found, path)
         return read_records(path)
 
-    def try_change(
-        self, file: str, change: Callable[[str], str], package: str, records: list[Record]
-    ) -> Outcome:
-        """Run the tests of a package on a changed file until the first failure."""
+    def try_change(self, file: str, change: Callable[[str], str], records: list[Record]) -> Outcome:
+        """Run the tests that a change concerns, until the first failure."""
         path, order = self.folder / file, self.folder / "order.json"
         original = path.read_text()
         changed = change(original)
-        order.write_text(json.dumps(chosen(records, file, original, _line(original, changed))))
+        tests = chosen(records, file, original, _line(original, changed))
+        order.write_text(json.dumps(tests))
+        modules = sorted({test.partition("::")[0] for test, _ in tests})
+        total = sum(seconds for _, seconds in tests)
         try:
-            path.write_text(changed)
-            total = sum(record.seconds for record in records)
-            return self._tests(package, {ORDER: str(order)}, timeout=300 + 5 * total)
+            self._write(path, changed)
+            return self._tests(modules, {ORDER: str(order)}, timeout=300 + 5 * total)
         finally:
-            path.write_text(original)
+            self._write(path, original)
 
-    def _tests(self, package: str, settings: dict[str, str], timeout: float) -> Outcome:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    def _write(self, path: Path, text: str) -> None:
+        """Never to be taken for what it was: bytecode goes by seconds and sizes."""
+        path.write_text(text)
+        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+            compiled.unlink()
+
+    def _tests(self, modules: list[str], settings: dict[str, str], timeout: float) -> Outcome:
+        arguments = ["-x", "-q", "-m", "not thorough", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        command = [settings, [*arguments, "-p", "tests.mutants.order", *modules], timeout]
         start = time.monotonic()
-        try:
-            run = subprocess.run(
-                [*command, "-p", "no:xdist", "-p", "tests.mutants.order", f"tests/{package}"],
-                cwd=self.folder,
-                env=self.environment | settings,
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-            )
-            failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ER"))]
-            by = failed[0].split(" - ")[0].split(" ", 1)[-1] if failed else f"exit {run.returncode}"
-            if run.stderr.startswith("Timeout ("):  # by the plugin: one test took far too long
-                by = "out of time"
-            killed = run.returncode != 0
-        except subprocess.TimeoutExpired:
-            killed, by = True, "out of time"
-        return Outcome(killed, by if killed else "", time.monotonic() - start)
+        assert self.runner.stdin and self.runner.stdout
+        print(json.dumps(command), file=self.runner.stdin, flush=True)
+        status = json.loads(self.runner.stdout.readline())
+        text = said(self.folder)
+        failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR "))]
+        by = failed[0].split(" - ")[0].split(" ", 1)[-1] if failed else f"exit {status}"
+        if status is None or text.startswith("Timeout (") or "\nTimeout (" in text:
+            by = "out of time"
+        return Outcome(status != 0, by if status != 0 else "", time.monotonic() - start)
 
 
 def _line(before: str, after: str) -> int:
