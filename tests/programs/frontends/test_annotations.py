@@ -63,6 +63,10 @@ SAFE = {
     " for (int i = 0; i < 5; i++) s += 2;\n assert(s == 10); }",
     "not compiled": "#if 0\n//@ assert 1 == 2;\n#endif\nint main() { assert(1); }",
     "an enumerator": "enum { A, B };\nint main() { //@ assert B == A + 1;\n }",
+    "admit requires": "/*@ admit requires x > 0; */ int f(int x) { assert(x > 0); return x; }\n"
+    "int main() { f(unknown()); }",
+    "admit ensures": "/*@ admit ensures \\result > 0; */ int f(int x) { return x; }\n"
+    "int main() { int x = f(unknown()); assert(x > 0); }",
 }  # fmt: skip
 
 UNSAFE = {
@@ -77,6 +81,14 @@ UNSAFE = {
     "not covered by a behaviour": "/*@ behavior up: assumes x > 0; ensures \\result == 1; */\n"
     "int sign(int x);\nint main() { int r = sign(0); assert(r == 1); }",
     "old": "int g;\n/*@ ensures g == \\old(g); */ void f(void) { g++; }\nint main() { f(); }",
+    "check requires": "/*@ check requires x > 0; */ int f(int x) { return x; }\n"
+    "int main() { f(0); }",
+    "check ensures": "/*@ check ensures \\result > 0; */ int f(int x) { return x; }\n"
+    "int main() { f(0); }",
+    "check is no assumption of main": "/*@ check requires x > 0; */\n"
+    "int main(int x) { assert(x > 0); }",
+    "check is no assumption of a declaration": "/*@ check ensures \\result > 0; */ int f(void);\n"
+    "int main() { int x = f(); assert(x > 0); }",
     "an invariant is no assumption": "int main() { int i = 0;\n //@ loop invariant i < 5;\n"
     " while (i < 9) i++;\n assert(i < 5); }",
 }  # fmt: skip

@@ -54,16 +54,18 @@ class NotUnderstood(Exception):
 
 
 class Clause(NamedTuple):
-    """`kind` is the keyword (`loop invariant`, say); `behavior` the name of the one it is in."""
+    """`kind` is the keyword (`loop invariant`, say); `behavior` the name of the one it is in;
+    `only` is "check" for what is claimed and never assumed, "admit" for the opposite."""
 
     kind: str
     words: list[Token]
     place: Place
     behavior: str = ""
+    only: str = ""
 
     def __str__(self) -> str:
         text = "".join((" " if word.spaced else "") + word.text for word in self.words)
-        return f"{self.kind} {text.strip()}"
+        return f"{self.only} {self.kind} {text.strip()}".strip()
 
 
 def clauses(place: Place, tokens: list[Token]) -> list[Clause]:
@@ -84,15 +86,17 @@ def clauses(place: Place, tokens: list[Token]) -> list[Clause]:
 
 
 def _clause(words: list[Token], behavior: str) -> Clause:
-    kind, place = words[0].text, words[0].place
+    place, only = words[0].place, ""
+    if words[0].text in ("check", "admit") and len(words) > 1:
+        if words[1].text == "lemma":
+            return Clause(f"{words[0].text} lemma", words[2:], place, behavior)
+        if words[1].text in ("requires", "ensures", "loop"):
+            only, words = words[0].text, words[1:]
+    kind = words[0].text
     if kind == "loop" and len(words) > 1:
-        return Clause(f"loop {words[1].text}", words[2:], place, behavior)
-    if kind == "check" or kind == "admit":
-        follows = words[1].text if len(words) > 1 else ""
-        if follows in ("requires", "ensures", "loop", "lemma"):
-            return Clause(f"{kind} {follows}", words[2:], place, behavior)
+        return Clause(f"loop {words[1].text}", words[2:], place, behavior, only)
     if kind in _KEYWORDS:
-        return Clause(kind, words[1:], place, behavior)
+        return Clause(kind, words[1:], place, behavior, only)
     return Clause("", words, place, behavior)
 
 

@@ -2,7 +2,8 @@
 
 `assert` and `check` are claims, `admit` is an assumption. `requires` is a claim at every call and
 an assumption where the program starts; `ensures` is a claim at the end of a body, and an assumption
-on a function that has none. A loop invariant is a hint: tried, never trusted, never checked.
+on a function that has none. `check` before one takes the assumption away, `admit` the claim, which
+is then assumed everywhere. A loop invariant is a hint: tried, never trusted, never checked.
 """
 
 from __future__ import annotations
@@ -111,12 +112,14 @@ class Contracts(Calls):
         """
         contract = self.contracts.get(name, ())
         self._check_parameters(name)
-        required = self._required(name, self._here())
-        if required is not None and node is None:
-            self.graph.remarks.required[name] = self.place(self.functions[name])
-            self.assume(required)
-        elif required is not None:
-            self._claim(required, f"ACSL precondition of '{name}'", self.place(node))
+        claimed = self._required(name, self._here(), ("", "check"))
+        assumed = self._required(name, self._here(), ("", "admit") if node is None else ("admit",))
+        if claimed is not None and node is not None:
+            self._claim(claimed, f"ACSL precondition of '{name}'", self.place(node))
+        if assumed is not None:
+            if node is None:
+                self.graph.remarks.required[name] = self.place(self.functions[name])
+            self.assume(assumed)
         return self._copies(contract)
 
     def _check_parameters(self, name: str) -> None:
@@ -131,14 +134,17 @@ class Contracts(Calls):
     def leave(self, name: str, result: Value | None, old: Callable[[str], Term | None]) -> None:
         """At the end of a body: what it ensures."""
         for clause, term in self._ensured(name, result, old):
-            self._claim(term, f"ACSL postcondition of '{name}'", clause.place)
+            if clause.only == "admit":
+                self.assume(term)
+            else:
+                self._claim(term, f"ACSL postcondition of '{name}'", clause.place)
 
-    def _required(self, name: str, names: Names) -> Term | None:
+    def _required(self, name: str, names: Names, kinds: tuple[str, ...]) -> Term | None:
         contract = self.contracts.get(name, ())
         terms = [
             implies(self._assumed(contract, clause, names), self._formula(clause, names))
             for clause in contract
-            if clause.kind == "requires"
+            if clause.kind == "requires" and clause.only in kinds
         ]
         return conj(terms) if terms else None
 
@@ -213,8 +219,9 @@ class Contracts(Calls):
         result = None
         if not isinstance(kind, Opaque):
             result = Value(self._input(name, kind, node), kind)
-        for _, term in self._ensured(name, result, old):
-            self.assume(term)
+        for clause, term in self._ensured(name, result, old):
+            if clause.only != "check":
+                self.assume(term)
         self.scopes = scopes
         return result
 
