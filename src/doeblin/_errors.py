@@ -89,6 +89,7 @@ def require(extra: str, *modules: str) -> None:
 _EXTRA_OF = {
     "arviz": "interop",
     "blackjax": "interop",
+    "distributed": "cluster",
     "equinox": "chains",
     "jax": "chains",
     "jaxtyping": "chains",

@@ -12,8 +12,9 @@ import click
 from .._errors import InputError
 from .._files import read_text
 from . import _console
+from ._progress import progress
 from ._status import Status
-from ._verify import progress
+from ._verify import verified
 
 
 @click.group()
@@ -40,6 +41,9 @@ def bench() -> None:
     help="Switch off a source of lemmas; may be given several times.",
 )
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer (twice) and cvc5.")
+@_console.jobs_option
+@_console.cluster_option
+@_console.resume_option
 @_console.json_option
 def verify(
     folder: str,
@@ -50,8 +54,12 @@ def verify(
     without: tuple[str, ...],
     peers: bool,
     as_json: bool,
+    **where: Any,
 ) -> int:
     """Verify all programs of the folder SUITE, one process at a time, and compare.
+
+    With --jobs or --cluster several at a time (the peers, here, still one by one): then seconds are
+    those of busy machines.
 
     Prints for every tool how many programs it decided, how many verdicts differ from the expected
     ones, and the median seconds. Exit status 4 if one of our verdicts differs.
@@ -63,7 +71,7 @@ def verify(
       doeblin bench verify suites/hola --no-peers --without facets --without modes
     """
     from ..programs import without_sources
-    from ..programs.batch import Batch, find_files
+    from ..programs.batch import find_files
     from ..programs.peers import PEERS, ask_peer
 
     if not os.path.isdir(folder):
@@ -77,20 +85,18 @@ def verify(
     tools: dict[str, dict[str, tuple[str, float]]] = {f"doeblin ({method})": {}}
     ours = tools[f"doeblin ({method})"]
     sources: dict[str, list[str]] = {}
-    with Batch(paths, settings) as batch, progress(len(paths)) as step:
-        for index, result in batch.results():
-            name = names[index]
-            ours[name] = (result["verdict"].lower(), result["seconds"])
-            sources[name] = result.get("sources", [])
-            step()
+    for index, result in verified(paths, settings, "c", where):
+        name = names[index]
+        ours[name] = (result["verdict"].lower(), result["seconds"])
+        sources[name] = result.get("sources", [])
     if peers:
-        with progress(len(paths) * len(PEERS)) as step:
+        with progress(len(paths) * len(PEERS)) as bar:
             for peer in PEERS:
                 tools[peer] = {}
                 for name, path in zip(names, paths, strict=True):
                     answer = ask_peer(peer, path, timeout)
                     tools[peer][name] = (answer.result, answer.seconds)
-                    step()
+                    bar.add()
     rows = [_row(name, answers, wanted) for name, answers in tools.items()]
     if as_json:
         details = {

@@ -38,7 +38,7 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
     import re
 
     from ..programs import read_program
-    from ..programs.batch import prepare_process
+    from ..programs.child import prepare_process
     from ..programs.output import check_certificate, decided
     from ..programs.strategies import assumptions
 

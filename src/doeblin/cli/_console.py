@@ -26,6 +26,20 @@ seed_option = click.option(
 )
 
 
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes."
+)
+cluster_option = click.option(
+    "--cluster", metavar="ADDRESS", help="Use the workers of this Dask scheduler instead."
+)
+resume_option = click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="RESULTS",
+    help="Keep results in this file (JSON lines), and do only what it lacks.",
+)
+
+
 class _Seconds(click.ParamType):
     """A time limit: positive and finite."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from .._children import process_pool
 from .._files import write_text
 from . import _console
-from ._verify import progress
+from ._progress import progress
 
 
 def run_programs(
@@ -22,11 +22,11 @@ def run_programs(
 
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers
-    with progress(total) as step, process_pool(jobs) if jobs > 1 else nullcontext() as executor:
+    with progress(total) as bar, process_pool(jobs) if jobs > 1 else nullcontext() as executor:
         cells = program_table(
-            trials, timeout=timeout, seed=seed, executor=executor, log=log, step=step
+            trials, timeout=timeout, seed=seed, executor=executor, log=log, step=bar.add
         )
-        others = peer_table(timeout=timeout, step=step) if peers else []
+        others = peer_table(timeout=timeout, step=bar.add) if peers else []
     result = {
         "trials": trials,
         "timeout": timeout,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ import click
 
 from .._errors import InputError
 from . import _console
+from ._progress import progress
 from ._status import Status, Terminated
 from ._verify_files import OUTPUTS, check_targets, reproduced, write_outputs
 
@@ -50,7 +49,9 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 @click.option("--overflow", is_flag=True, help="Signed overflow is a failure, too.")
 @_console.json_option
 @click.option("--jsonl", is_flag=True, help="Print a line of JSON for each file as it is done.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@_console.jobs_option
+@_console.cluster_option
+@_console.resume_option
 @click.option("--acsl", type=click.Path(dir_okay=False), help="SAFE: annotated C for Frama-C.")
 @click.option("--witness", type=click.Path(dir_okay=False), help="SV-COMP witness 2.0 (YAML).")
 @click.option("--certificate", type=click.Path(dir_okay=False), help="SAFE: proof as SMT-LIB.")
@@ -74,6 +75,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
       doeblin verify program.c --acsl annotated.c --certificate proof.smt2
       doeblin verify bug.c --trace --test reproduce.c
       doeblin verify folder/ --jobs 4 --timeout 5 --jsonl
+      doeblin verify folder/ --cluster tcp://10.0.0.1:8786 --resume results.jsonl
       doeblin verify program.c --hint "x <= y" --method portfolio
     """
     if options["overflow"]:
@@ -90,7 +92,8 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         "hints": options["hints"],
         "allow_empty": options["allow_empty"],
     }
-    if len(paths) == 1 and not Path(files[0]).is_dir():
+    in_process = options["cluster"] is None and options["resume"] is None
+    if in_process and len(paths) == 1 and not Path(files[0]).is_dir():
         check_targets(paths, options)
         return _one(paths[0], settings, options)
     for name in (*OUTPUTS, "trace"):
@@ -106,7 +109,7 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     from .._compiling import clock
     from ..programs import read_program
     from ..programs import verify as prove
-    from ..programs.batch import GRACE, prepare_process
+    from ..programs.child import GRACE, prepare_process
 
     prepare_process()
     cancel, done = threading.Event(), threading.Event()
@@ -245,23 +248,18 @@ def _show_inputs(verdict: Any) -> None:
 
 
 def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) -> int:
-    from ..programs.batch import Batch
-
     results: dict[int, dict[str, Any]] = {}
     plain = not (options["as_json"] or options["jsonl"])
-    jobs = min(options["jobs"], len(paths))
     stopped: KeyboardInterrupt | None = None
-    with Batch(paths, settings, options["ints"], jobs) as batch, progress(len(paths)) as advance:
-        try:
-            for index, result in batch.results():
-                results[index] = result
-                advance()
-                if options["jsonl"]:
-                    _console.print_json(result)
-                elif plain:
-                    _line(result)
-        except KeyboardInterrupt as stop:
-            stopped = stop
+    try:
+        for index, result in verified(paths, settings, options["ints"], options):
+            results[index] = result
+            if options["jsonl"]:
+                _console.print_json(result)
+            elif plain:
+                _line(result)
+    except KeyboardInterrupt as stop:
+        stopped = stop
     ordered = [results[index] for index in sorted(results)]
     summary = _summary(ordered, len(paths))
     if options["as_json"]:
@@ -273,6 +271,34 @@ def _many(paths: list[Path], settings: dict[str, Any], options: dict[str, Any]) 
     if any(result.get("internal") for result in ordered):
         return Status.INTERNAL_ERROR
     return _STATUS[next(name for name in _WORST if summary["verdicts"].get(name, 0))]
+
+
+def verified(
+    paths: list[Path], settings: dict[str, Any], ints: str, options: dict[str, Any]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """`(position, result)` of every file: those of `--resume` first, then as they come from
+    `--jobs` or from `--cluster`."""
+    from ..programs.batch import Batch
+    from ..programs.journal import Journal
+
+    resume = options["resume"]
+    journal = None if resume is None else Journal(resume, paths, settings, ints)
+    done = {} if journal is None else journal.done
+    yield from done.items()
+    places = [n for n in range(len(paths)) if n not in done]
+    jobs = min(options["jobs"], max(len(places), 1))
+    missing = [paths[n] for n in places]
+    if not missing:
+        return
+    with (
+        Batch(missing, settings, ints, jobs, options["cluster"]) as batch,
+        progress(len(paths), len(done)) as bar,
+    ):
+        for position, result in batch.results(bar.in_flight):
+            bar.add(failed=result["verdict"] == "ERROR" or "lost" in result)
+            if journal is not None:
+                journal.add(places[position], result)
+            yield places[position], result
 
 
 def _line(result: dict[str, Any]) -> None:
@@ -303,18 +329,3 @@ def _print_summary(summary: dict[str, Any]) -> None:
     median = summary["median_seconds"]
     tail = f"; median {median:.2f} s" if median is not None else ""
     _console.echo(f"{summary['finished']} of {summary['files']} files: {counts or 'none'}{tail}")
-
-
-@contextlib.contextmanager
-def progress(total: int) -> Iterator[Any]:
-    """A progress bar on standard error, if that is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("verify", total=total)
-        yield lambda: bar.advance(task)

@@ -6,7 +6,7 @@ import threading
 import time
 
 from ..programs import Outcome, Program, Verdict, output, parse_program, verify
-from ..programs.batch import prepare_process
+from ..programs.child import prepare_process
 from ..programs.learner import search_method
 from ..programs.learner.search import compiled
 from ..programs.verdict import INTS

@@ -1,0 +1,158 @@
+"""Many tasks on any `concurrent.futures.Executor`: answers as they come, lost ones tried again.
+
+`--jobs` and `--cluster` differ in the executor only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import InputError, require
+from ._version import __version__
+
+TRIES = 2
+_ADDRESS = re.compile(r"inproc://.+|(\w+://)?(\[[^]]+\]|[^:/\[\]]+):\d{1,5}")
+PATIENCE = 60.0
+"""Seconds to wait for workers where there are none left."""
+
+
+class WorkerLostError(RuntimeError):
+    """The process that was at work on a task died; another one may try."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What is left of a task that was given up, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """An executor, and how many tasks it runs at once."""
+
+    executor: Executor
+    width: Callable[[], int]
+    name: str = "this machine"
+
+
+def completed(
+    fleet: Fleet,
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    watch: Callable[[int], None] = lambda in_flight: None,
+) -> Iterator[tuple[int, Any]]:
+    """`(position, function(task))` of every task, in the order of completion.
+
+    A task whose worker died is tried once more; one that lost two workers is `Lost`. `watch` hears
+    how many tasks are in flight.
+    """
+    waiting, losses = deque(range(len(tasks))), Counter[int]()
+    running: dict[Future[Any], int] = {}
+    alive = time.monotonic()
+    try:
+        while waiting or running:
+            width = fleet.width()
+            alive = time.monotonic() if width else alive
+            if time.monotonic() - alive > PATIENCE:
+                raise InputError(
+                    f"{fleet.name} has had no workers for {PATIENCE:g} s; start some, and go on"
+                )
+            while waiting and len(running) < width:
+                index = waiting.popleft()
+                running[fleet.executor.submit(function, tasks[index])] = index
+            watch(len(running))
+            for future in wait(running, timeout=1.0, return_when=FIRST_COMPLETED).done:
+                index = running.pop(future)
+                try:
+                    answer = future.result()
+                except CancelledError:
+                    raise InputError(f"{fleet.name} is gone; what was done is done") from None
+                except BrokenProcessPool:
+                    raise  # all of it is gone, and nobody can say which task it was
+                except Exception as error:
+                    losses[index] += _workers_lost_by(error)
+                    if losses[index] < TRIES:
+                        waiting.appendleft(index)
+                        continue
+                    answer = Lost(f"its worker died {losses[index]} times; the last time: {error}")
+                yield index, answer
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _workers_lost_by(error: Exception) -> int:
+    """How many workers an error stands for; what is none of these is raised."""
+    if isinstance(error, WorkerLostError):
+        return 1
+    if type(error).__name__ == "KilledWorker":  # Dask's own, after as many tries of its own
+        return 1 + int(getattr(error, "allowed_failures", TRIES))
+    raise error
+
+
+@contextlib.contextmanager
+def dask_cluster(address: str, *, seen: str | None = None) -> Iterator[Fleet]:
+    """The workers of a Dask scheduler, if they can be used: all have this version of doeblin, and
+    all see the folder `seen`."""
+    require("cluster", "distributed")
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it is we who speak
+    name = f"the Dask scheduler at {address}"
+    try:
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError("an address is a host and a port")
+        client: Any = Client(address, timeout=5, set_as_default=False)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"there is no Dask scheduler at '{address}' ({reason}); start one with `dask "
+            "scheduler`, which says its address, such as tcp://10.0.0.1:8786"
+        ) from None
+    with contextlib.closing(client):
+        _check_workers(client, name, seen)
+        executor = client.get_executor(pure=False)
+        try:
+            yield Fleet(executor, lambda: 2 * sum(client.nthreads().values()), name)
+        finally:
+            with contextlib.suppress(Exception):
+                executor.shutdown(wait=False)
+
+
+def _check_workers(client: Any, name: str, seen: str | None) -> None:
+    try:
+        client.wait_for_workers(1, timeout=5)
+    except TimeoutError:
+        raise InputError(f"{name} has no workers; start some with `dask worker`") from None
+
+    def look() -> tuple[str, bool]:
+        # Sent as code, since the worker may have no doeblin, or another one.
+        from doeblin import __version__ as version
+
+        return version, seen is None or os.path.isdir(seen)
+
+    for worker, found in sorted(client.run(look, on_error="return").items()):
+        if isinstance(found, BaseException):
+            raise InputError(f"the worker {worker} has no doeblin it can import ({found})")
+        version, sees = found
+        if version != __version__:
+            raise InputError(
+                f"the worker {worker} has doeblin {version}, but this is {__version__}: install "
+                "the same version everywhere"
+            )
+        if not sees:
+            raise InputError(
+                f"the worker {worker} does not see the folder '{seen}': run from a folder that all "
+                "machines share"
+            )

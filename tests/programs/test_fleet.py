@@ -1,0 +1,249 @@
+"""Many files on many workers: none is lost when a worker is; what is known is not done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from doeblin import InputError, _fleet
+from doeblin._fleet import Fleet, Lost, WorkerLostError, completed
+from doeblin.cli import main
+from doeblin.programs.batch import Batch
+from doeblin.programs.examples import example
+from doeblin.programs.journal import Journal
+
+OPTIONS = {"timeout": 10.0, "seed": 0, "method": "default", "hints": ()}
+SLOW = """int main() {
+  int a = unknown(), b = unknown(), c = unknown(), s = 0;
+  while (unknown()) { s = s + a * b - c; a = b * c; b = a + s; c = a * a; }
+  assert(s * s != a * b * 7 + 1111);
+}"""
+EMPTY = "int main() { assert(1); }"
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["verify", *map(str, arguments)])
+    return int(end.value.code or 0)
+
+
+# ---- any executor
+
+
+def test_answers_come_as_they_are_ready_and_lost_ones_are_tried_again():
+    tries: Counter[str] = Counter()
+    first = threading.Event()
+
+    def work(task: str) -> str:
+        tries[task] += 1
+        if (task == "fragile" and tries[task] == 1) or task == "deadly":
+            raise WorkerLostError("killed by SIGKILL")
+        if task == "slow":
+            first.wait(10)
+        return task.upper()
+
+    tasks = ["slow", "fragile", "deadly", "quick"]
+    flying: list[int] = []
+    with ThreadPoolExecutor(2) as pool:
+        found = []
+        for index, answer in completed(Fleet(pool, lambda: 2), work, tasks, flying.append):
+            found.append((tasks[index], answer))
+            if tasks[index] == "quick":
+                first.set()
+    assert found[-1] == ("slow", "SLOW") and ("fragile", "FRAGILE") in found
+    gone = dict(found)["deadly"]
+    assert (
+        isinstance(gone, Lost) and "died 2 times; the last time: killed by SIGKILL" in gone.reason
+    )
+    assert tries == {"slow": 1, "fragile": 2, "deadly": 2, "quick": 1}
+    assert max(flying) == 2
+
+
+def test_faults_of_a_task_are_raised_and_not_tried_again():
+    tries: list[int] = []
+
+    def work(task: int) -> None:
+        tries.append(task)
+        raise (CancelledError if task else ZeroDivisionError)
+
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ZeroDivisionError):
+            list(completed(Fleet(pool, lambda: 1), work, [0]))
+        with pytest.raises(InputError, match="the scheduler is gone"):
+            list(completed(Fleet(pool, lambda: 1, "the scheduler"), work, [1]))
+    assert tries == [0, 1]
+
+
+def test_a_fleet_without_workers_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(_fleet, "PATIENCE", 0.01)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="no workers for"):
+        list(completed(Fleet(pool, lambda: 0), str, [1]))
+
+
+# ---- processes of this machine
+
+
+def kill_when_born(parent: psutil.Process, times: int) -> threading.Thread:
+    """Kill so many children, each when it is at work."""
+
+    def watch() -> None:
+        killed: set[int] = set()
+        until = time.monotonic() + 60
+        while len(killed) < times and time.monotonic() < until:
+            for child in parent.children():
+                if child.pid not in killed and child.status() != psutil.STATUS_ZOMBIE:
+                    time.sleep(0.3)
+                    os.kill(child.pid, signal.SIGKILL)
+                    killed.add(child.pid)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def test_a_file_whose_process_is_killed_twice_is_unknown_and_the_others_are_not(tmp_path: Path):
+    (tmp_path / "deadly.c").write_text(SLOW)
+    (tmp_path / "fine.c").write_text(EMPTY)
+    paths = [tmp_path / "deadly.c", tmp_path / "fine.c"]
+    before = {child.pid for child in psutil.Process().children()}
+    with Batch(paths, OPTIONS) as batch:
+        killer = kill_when_born(psutil.Process(), 2)
+        found = {Path(result["file"]).name: result for _, result in batch.results()}
+        killer.join()
+    assert found["deadly.c"]["verdict"] == "UNKNOWN"
+    assert "died 2 times; the last time: killed by SIGKILL" in found["deadly.c"]["reason"]
+    assert found["fine.c"]["verdict"] == "SAFE"
+    assert {child.pid for child in psutil.Process().children()} <= before
+
+
+# ---- a cluster
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=False
+    ) as found:
+        yield found
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_worker_of_a_cluster_that_is_killed_costs_no_result(
+    cluster, tmp_path: Path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "a_slow.c").write_text(SLOW)
+    (folder / "b_fig1.c").write_text(example("fig1"))
+    (folder / "c_bad.c").write_text("int main( {")
+    (folder / "d_empty.c").write_text(EMPTY)
+    killed: list[int] = []
+
+    def kill() -> None:
+        """A worker that is at work."""
+        until = time.monotonic() + 60
+        while not killed and time.monotonic() < until:
+            for nanny in list(cluster.workers.values()):
+                state = cluster.scheduler.workers.get(nanny.worker_address)
+                children = psutil.Process(nanny.pid).children()
+                busy = state is not None and state.processing
+                if busy and children and time.time() - children[0].create_time() > 1.5:
+                    killed.append(nanny.pid)
+                    os.kill(nanny.pid, signal.SIGKILL)
+                    return
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    where = ("--cluster", cluster.scheduler_address, "--resume", "results.jsonl")
+    assert run("programs", *where, "--timeout", 3, "--jsonl") == 3
+    killer.join()
+    assert killed
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    verdicts = {row["file"]: row["verdict"] for row in rows}
+    assert verdicts == {
+        "programs/a_slow.c": "UNKNOWN",
+        "programs/b_fig1.c": "SAFE",
+        "programs/c_bad.c": "ERROR",
+        "programs/d_empty.c": "SAFE",
+    }
+    reasons = {row["file"]: row["reason"] for row in rows}
+    assert len(rows) == 4 and "time limit" in reasons["programs/a_slow.c"]
+    assert "programs/c_bad.c:1:9: " in reasons["programs/c_bad.c"]
+
+
+def test_workers_of_another_version_are_refused(cluster, tmp_path: Path, capsys, monkeypatch):
+    (tmp_path / "a.c").write_text(EMPTY)
+    monkeypatch.setattr(_fleet, "__version__", "0.0.1")
+    where = ("--cluster", cluster.scheduler_address, "--resume", tmp_path / "results.jsonl")
+    assert run(tmp_path, *where) == 3
+    error = capsys.readouterr().err
+    assert "has doeblin" in error and "but this is 0.0.1" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "nonsense", "", "tcp://host:port"])
+def test_an_address_without_a_scheduler_is_refused(address: str, tmp_path: Path, capsys):
+    (tmp_path / "a.c").write_text(EMPTY)
+    assert run(tmp_path, "--cluster", address) == 3
+    error = capsys.readouterr().err
+    assert f"there is no Dask scheduler at '{address}'" in error and error.count("\n") == 1
+
+
+# ---- results on file
+
+
+def test_only_what_is_missing_is_done(tmp_path: Path, monkeypatch, capsys):
+    folder, results = tmp_path / "programs", tmp_path / "results.jsonl"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.c").write_text(EMPTY)
+    asked: list[str] = []
+
+    def answers(self, watch):
+        for index, path in enumerate(self.paths):
+            asked.append(path.stem)
+            yield index, {"file": str(path), "verdict": "SAFE", "reason": "", "seconds": 0.5}
+
+    monkeypatch.setattr(Batch, "results", answers)
+
+    def again(*more: object) -> str:
+        asked.clear()
+        run(folder, "--resume", results, "--jsonl", *more)
+        lines = capsys.readouterr().out.splitlines()
+        assert sorted(Path(json.loads(line)["file"]).stem for line in lines) == ["a", "b", "c"]
+        return "".join(asked)
+
+    assert again() == "abc" and again() == ""
+    # The last line is cut off, as by a kill; the file is gone on from, and is whole again.
+    text = results.read_text()
+    results.write_text(text[: text.rindex("verdict")])
+    assert again() == "c" and again() == ""
+    (folder / "b.c").write_text("int main() { assert(0); }")
+    assert again() == "b"
+    assert again("--timeout", 3) == "abc"  # asked in another way
+    assert again() == ""
+    (folder / "a.c").write_text('#include "limits.h"\n' + EMPTY)
+    assert again() == "a" and again() == ""
+    (folder / "limits.h").write_text("#define LIMIT 3")
+    assert again() == "a" and again() == ""
+
+
+def test_a_file_that_holds_no_results_is_refused_and_left_alone(tmp_path: Path):
+    path = tmp_path / "a.c"
+    path.write_text(EMPTY)
+    with pytest.raises(InputError, match=r"a.c:1: this is no file of results"):
+        Journal(path, [path], OPTIONS, "c")
+    assert path.read_text() == EMPTY
