@@ -273,3 +273,32 @@ def test_never_imports_jax(folder):
         "assert code == 0 and 'jax' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, str(folder / "fig1.c")], check=True)
+
+
+CLAUSES = """(set-logic HORN)
+(declare-fun p (Int Int) Bool)
+(assert (p 0 0))
+(assert (forall ((x Int) (y Int) (u Int) (v Int)) (=> (and (p x y) (p u v)) (p (+ x u) (+ y v 1)))))
+(assert (forall ((x Int) (y Int)) (=> (and (p x y) (< y {})) false)))
+"""
+
+
+def test_horn_clauses_as_their_solvers_answer(tmp_path, capsys):
+    good, bad, else_ = tmp_path / "good.smt2", tmp_path / "bad.smt2", tmp_path / "else.smt2"
+    good.write_text(CLAUSES.format(0))
+    bad.write_text(CLAUSES.format(1))
+    else_.write_text("(declare-fun p (Real) Bool)(assert (p 1.5))")
+    assert run(good, "--format", "chc", "--model") == 0
+    answer, model = capsys.readouterr().out.splitlines()
+    assert answer == "sat" and model.startswith("(define-fun p ((x Int) (y Int)) Bool ")
+    assert run(bad, "--format", "chc", "--model") == 1
+    assert capsys.readouterr().out == "unsat\n"
+    assert run(else_, "--format", "chc") == 2
+    said = capsys.readouterr()
+    assert said.out == "unknown\n" and "the sort Real" in said.err
+    program = tmp_path / "program.c"
+    program.write_text("int main() { assert(1); }")
+    for options in (["--format", "chc"], ["--model"]):
+        assert run(program, *options) == 3
+        assert ".smt2" in capsys.readouterr().err
+    assert run(good, "--model", "--json") == 3

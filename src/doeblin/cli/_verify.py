@@ -25,6 +25,7 @@ _STATUS = {
     "UNKNOWN": Status.UNKNOWN,
     "ERROR": Status.INPUT_ERROR,
 }
+_ANSWERS = {"SAFE": "sat", "UNSAFE": "unsat", "UNKNOWN": "unknown"}
 _COLOURS = {"SAFE": "green", "UNSAFE": "red", "UNKNOWN": "yellow", "ERROR": "red"}
 _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 
@@ -55,6 +56,15 @@ _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 @click.option("--acsl", type=click.Path(dir_okay=False), help="SAFE: annotated C for Frama-C.")
 @click.option("--witness", type=click.Path(dir_okay=False), help="SV-COMP witness 2.0 (YAML).")
 @click.option("--certificate", type=click.Path(dir_okay=False), help="SAFE: proof as SMT-LIB.")
+@click.option("--model", is_flag=True, help="SAFE Horn clauses: print the model as SMT-LIB.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "chc"]),
+    default="text",
+    show_default=True,
+    help="What is printed; chc: sat, unsat or unknown, as solvers of Horn clauses say.",
+)
 @click.option("--trace", is_flag=True, help="UNSAFE: print the failing run line by line.")
 @click.option("--allow-empty", is_flag=True, help="SAFE where there is nothing to prove.")
 @click.option("--test", type=click.Path(dir_okay=False), help="UNSAFE: C that fails when run.")
@@ -77,6 +87,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
       doeblin verify folder/ --jobs 4 --timeout 5 --jsonl
       doeblin verify folder/ --cluster tcp://10.0.0.1:8786 --resume results.jsonl
       doeblin verify program.c --hint "x <= y" --method portfolio
+      doeblin verify clauses.smt2 --format chc --model
     """
     if options["overflow"]:
         if options["ints"] == "math":
@@ -94,15 +105,28 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
     }
     in_process = options["cluster"] is None and options["resume"] is None
     if in_process and len(paths) == 1 and not Path(files[0]).is_dir():
+        _check_form(paths[0], options)
         check_targets(paths, options)
         return _one(paths[0], settings, options)
-    for name in (*OUTPUTS, "trace"):
+    if options["form"] == "chc":
+        raise InputError(f"--format chc is for one file; {len(paths)} were given")
+    for name in (*OUTPUTS, "trace", "model"):
         if options[name]:
             raise InputError(f"--{name} is for one file; {len(paths)} were given")
     return _many(paths, settings, options)
 
 
 # ---- one file, in this process
+
+
+def _check_form(path: Path, options: dict[str, Any]) -> None:
+    """What is for Horn clauses must not be asked of C, and one output is of one form."""
+    if options["form"] == "chc" and path.suffix != ".smt2":
+        raise InputError(f"--format chc is for Horn clauses (.smt2), not for '{path}'")
+    if options["model"] and path.suffix not in (".smt2", ".sl"):
+        raise InputError(f"--model is for .smt2 and .sl; for '{path}' use --certificate")
+    if (options["form"] == "chc" or options["model"]) and (options["as_json"] or options["jsonl"]):
+        raise InputError("--json goes with neither --format chc nor --model")
 
 
 def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
@@ -152,17 +176,31 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     program, verdict = box[0]
     verdict, tested = reproduced(program, verdict, options["test"])
     _report(program, verdict, options)
-    as_json = options["as_json"] or options["jsonl"]
+    as_json = options["as_json"] or options["jsonl"] or options["form"] == "chc"
     for line in (*write_outputs(program, verdict, options), *tested):
         _console.echo(f"  {line}", err=as_json)
     return _STATUS[verdict.outcome.value]
 
 
 def _report(program: Any, verdict: Any, options: dict[str, Any]) -> None:
+    from ..programs import output
+
     if options["as_json"] or options["jsonl"]:
         _console.print_json(verdict.as_dict())
+    elif options["form"] == "chc":
+        _answer(verdict)
     else:
         _show(program, verdict, options)
+    if options["model"] and verdict.outcome.value == "SAFE":
+        for line in output.model(program, verdict).splitlines():
+            _console.echo(line)
+
+
+def _answer(verdict: Any) -> None:
+    """As solvers of Horn clauses answer; why it is not known goes to standard error."""
+    _console.echo(_ANSWERS[verdict.outcome.value])
+    if verdict.outcome.value == "UNKNOWN":
+        _console.echo(verdict.reason, err=True)
 
 
 def _give_up(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> None:
@@ -188,6 +226,8 @@ def _say_unknown(
     )
     if options["as_json"] or options["jsonl"]:
         _console.print_json(verdict.as_dict())
+    elif options["form"] == "chc":
+        _answer(verdict)
     else:
         _console.echo(f"UNKNOWN  {path}: {reason}")
 

@@ -102,12 +102,13 @@ def sygus_text(system: System) -> str:
         premises, head = [], "false"
         before = _state(system, clause.source)
         now = dict(before)
-        if clause.source is not None:
-            premises.append(_call(clause.source, [new.leaf for _, new in before]))
+        for premise in clause.premises:
+            premises.append(_call(premise.cut, [now.get(n, var(n)).leaf for n in premise.names]))
         constraint = substitute(clause.constraint, now)
         args = [substitute(arg, now) for arg in clause.args]
         premises.append(smtlib(constraint))
         used = [new.leaf for _, new in before] + sorted(variables(constraint, *args))
+        used += [name for premise in clause.premises[1:] for name in premise.names]
         if clause.target is not None:
             mark = "" if clause.source is None else "!"
             after = [f"{new.leaf}{mark}" for _, new in _state(system, clause.target)]

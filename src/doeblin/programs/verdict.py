@@ -9,7 +9,7 @@ from typing import Any
 
 from .._errors import Place
 from ._program import Program
-from .solve import Failure
+from .solve import Fact, Failure
 from .system import Remarks
 from .system.terms import Term
 
@@ -126,7 +126,20 @@ class Verdict:
                 found["inputs_law"] = [
                     {"times": times, "inputs": _listed(part)} for part, times in self.law
                 ]
+            if self.failure is not None and self.failure.facts:
+                found["derivation"] = [_instance(fact) for fact in self.failure.facts]
         return found
+
+
+def _instance(fact: Fact) -> dict[str, Any]:
+    """An instance of a clause: where that stands, what it concludes, and from which before it."""
+    place = fact.place
+    return {
+        "line": place.line if place else None,
+        "concludes": fact.name,
+        "values": fact.values,
+        "from": list(fact.premises),
+    }
 
 
 def _listed(inputs: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:

@@ -80,11 +80,6 @@ def test_malformed(text, language, message):
     ("text", "reason"),
     [
         ("(declare-fun p (Real) Bool)", "the sort Real at p:1:17"),
-        (
-            "(declare-fun p (Int) Bool)\n"
-            "(assert (forall ((x Int) (y Int)) (=> (and (p x) (p y)) (p (+ x y)))))",
-            "several unknown premises at p:2:1",
-        ),
         ("(declare-fun p (Int) Bool)(assert (p (bv2int #x0F)))", "the sort (_ BitVec 8) at p:1:27"),
         ("(declare-fun p (Int) Bool)(push 1)(assert (p 1))", "the command 'push' at p:1:27"),
         ("(assert false)(check-sat)(assert true)", "commands after 'check-sat' at p:1:26"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...linear import Atom
@@ -20,32 +20,41 @@ def fits(atom: Atom) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """How a state was reached: by a concrete run's first inputs, or by a step from another."""
+class Step:
+    """An instance of a clause: the points of its premises, and that which it leads to (None: a
+    failure)."""
 
-    prefix: tuple[int, ...] | None
-    arrivals: int = 0
-    before: int | None = None
-    model: Model | None = None
+    model: Model
+    before: tuple[int, ...]
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a run arrived at a state: after these inputs, as its n-th arrival at any cut point."""
+
+    prefix: tuple[int, ...]
+    arrivals: int
 
 
 @dataclass
 class Data:
     """Points by number; labels spread along the recorded steps.
 
-    Once a reachable state is known to fail, the way there is the `failure`, and nothing else
-    matters any more.
+    A point is good if a step leads there from good points only, and bad if a step leads from it,
+    and otherwise from good points only, to a bad one or to a failure. Once a failure follows from
+    good points, the way there is the `failure`, and nothing else matters any more.
     """
 
     failure: Path | None = None
 
     points: list[Point] = field(default_factory=list)
     numbers: dict[Point, int] = field(default_factory=dict)
-    good: dict[int, Origin] = field(default_factory=dict)
-    bad: dict[int, tuple[Model, int | None]] = field(default_factory=dict)  # step, next point
-    pairs: dict[tuple[int, int], Model] = field(default_factory=dict)
-    _after: dict[int, list[int]] = field(default_factory=dict)
-    _before: dict[int, list[int]] = field(default_factory=dict)
+    good: dict[int, Seen | Step] = field(default_factory=dict)
+    bad: dict[int, Step] = field(default_factory=dict)
+    steps: dict[tuple[tuple[int, ...], int | None], Step] = field(default_factory=dict)
+    _from: dict[int, list[Step]] = field(default_factory=dict)
+    _into: dict[int, list[Step]] = field(default_factory=dict)
 
     def number(self, cut: int, values: tuple[int, ...]) -> int | None:
         """The point's number; None for values too large to compute with in 64 bits."""
@@ -61,30 +70,26 @@ class Data:
     def add_run(self, cut: int, values: tuple[int, ...], prefix: tuple[int, ...], n: int) -> None:
         """A state that a concrete run arrived at after these inputs, as its n-th arrival."""
         point = self.number(cut, values)
-        if point is not None:
-            self._spread_good(point, Origin(prefix, n))
+        if point is not None and point not in self.good:
+            self.good[point] = Seen(prefix, n)
+            self._spread(self._from.get(point, ()))
 
-    def add(self, model: Model, source: int | None, target: int | None) -> bool:
+    def add(self, model: Model, sources: Sequence[int], target: int | None) -> bool:
         """Record a model of a clause between these cuts; False if its values are too large."""
-        before = self.number(source, model.source) if source is not None else None
+        before = [self.number(c, v) for c, v in zip(sources, model.sources, strict=True)]
         after = self.number(target, model.target) if target is not None else None
-        if (source is not None and before is None) or (target is not None and after is None):
+        if None in before or (target is not None and after is None):
             return False
-        if before is None:
-            if after is None:
-                self.failure = self.failure or Path(((model.clause, model.values),))
-                return True
-            self._spread_good(after, Origin(None, model=model))
-        elif after is None:
-            self._spread_bad(before, model, None)
-        elif before != after and (before, after) not in self.pairs:
-            self.pairs[before, after] = model
-            self._after.setdefault(before, []).append(after)
-            self._before.setdefault(after, []).append(before)
-            if before in self.good:
-                self._spread_good(after, Origin(None, before=before, model=model))
-            if after in self.bad:
-                self._spread_bad(before, model, after)
+        found = [point for point in before if point is not None]
+        step = Step(model, tuple(found), after)
+        key = (tuple(dict.fromkeys(found)), after)
+        if after not in found and key not in self.steps:
+            self.steps[key] = step
+            for point in key[0]:
+                self._from.setdefault(point, []).append(step)
+            if after is not None:
+                self._into.setdefault(after, []).append(step)
+            self._spread([step])
         return True
 
     def add_models(self, system: System, models: Iterable[Model]) -> None:
@@ -92,60 +97,68 @@ class Data:
         for model in models:
             if self.failure is None:
                 clause = system.clauses[model.clause]
-                self.add(model, clause.source, clause.target)
+                self.add(model, [premise.cut for premise in clause.premises], clause.target)
 
     def good_at(self, cut: int) -> list[tuple[int, ...]]:
         """The reachable states of a cut point."""
         return [self.points[i][1] for i in self.good if self.points[i][0] == cut]
 
-    def _spread_good(self, point: int, origin: Origin) -> None:
-        stack = [(point, origin)]
-        while stack:
-            point, origin = stack.pop()
-            if point in self.good:
-                continue
-            self.good[point] = origin
-            if point in self.bad:
-                self.failure = self.failure or self._path(point)
-                return
-            for after in self._after.get(point, ()):
-                model = self.pairs[point, after]
-                stack.append((after, Origin(None, before=point, model=model)))
+    def _spread(self, steps: Iterable[Step]) -> None:
+        """Label what follows from what these steps are about."""
+        stack = list(steps)
+        while stack and self.failure is None:
+            step = stack.pop()
+            missing = {point for point in step.before if point not in self.good}
+            if not missing and step.after is None:
+                self.failure = self._path(step)
+            elif not missing and step.after not in self.good:
+                assert step.after is not None
+                self.good[step.after] = step
+                stack += self._from.get(step.after, ())
+            elif len(missing) == 1 and (step.after is None or step.after in self.bad):
+                (point,) = missing
+                if point not in self.bad:
+                    self.bad[point] = step
+                    stack += self._into.get(point, ())
 
-    def _spread_bad(self, point: int, model: Model, following: int | None) -> None:
-        stack = [(point, model, following)]
-        while stack:
-            point, model, following = stack.pop()
-            if point in self.bad:
-                continue
-            self.bad[point] = (model, following)
-            if point in self.good:
-                self.failure = self.failure or self._path(point)
-                return
-            for before in self._before.get(point, ()):
-                stack.append((before, self.pairs[before, point], point))
-
-    def _path(self, point: int) -> Path:
-        """From the start through `point` to the failure."""
-        steps: list[tuple[int, dict[str, int]]] = []
+    def _path(self, last: Step) -> Path:
+        """All that leads to the failure, each step after those that it builds on."""
+        order: dict[int, int] = {}  # positions of the steps to good points
+        steps: list[Step] = []
         prefix: tuple[int, ...] = ()
         arrivals = 0
-        at: int | None = point
-        while at is not None:
-            origin = self.good[at]
-            if origin.prefix is not None:
-                prefix, arrivals = origin.prefix, origin.arrivals
-            elif origin.model is not None:
-                steps.append((origin.model.clause, origin.model.values))
-            at = origin.before
-        steps.reverse()
-        at = point
-        while at is not None:
-            model, at = self.bad[at]
-            steps.append((model.clause, model.values))
-        return Path(tuple(steps), prefix, arrivals)
+        stack: list[tuple[Step, bool]] = [(last, False)]
+        while stack:
+            step, ready = stack.pop()
+            if ready:
+                if step.after is not None:
+                    if step.after in order:
+                        continue
+                    order[step.after] = len(steps)
+                steps.append(step)
+                continue
+            stack.append((step, True))
+            for point in reversed(step.before):
+                origin = self.good[point]
+                if isinstance(origin, Seen):
+                    prefix, arrivals = origin.prefix, origin.arrivals
+                elif point not in order:
+                    stack.append((origin, False))
+        return Path(
+            tuple((step.model.clause, step.model.values) for step in steps),
+            prefix,
+            arrivals,
+            premises=tuple(
+                tuple(order[point] for point in step.before if point in order) for step in steps
+            ),
+        )
 
-    def free_pairs(self) -> list[tuple[int, int]]:
-        """Steps whose ends have no label: they constrain the formula as implications."""
-        labelled = self.good.keys() | self.bad.keys()
-        return [p for p in self.pairs if p[0] not in labelled and p[1] not in labelled]
+    def free(self) -> list[tuple[list[int], int | None]]:
+        """Steps that no label decides: the premises that may not hold, and where they lead (None:
+        where nothing may hold)."""
+        found = []
+        for (before, after), _ in self.steps.items():
+            free = [point for point in before if point not in self.good]
+            if after not in self.good and not any(point in self.bad for point in free):
+                found.append((free, None if after in self.bad else after))
+        return found

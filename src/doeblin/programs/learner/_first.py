@@ -40,6 +40,7 @@ class FirstExamples:
         data.add_models(self._system, starts)
         if self._runs is not None:
             self._runs.starts = Starts(self._system, starts)
+        if self._runs is not None and self._system.linear:
             self._run(self._runs, limits.quick_runs if quick else limits.runs)
         else:
             for start in starts:
@@ -56,11 +57,11 @@ class FirstExamples:
         starts: list[Model] = []
         failures: list[Model] = []
         for index, clause in enumerate(self._system.clauses):
-            if (clause.source is None) == (clause.target is None):
+            if bool(clause.premises) == (clause.target is not None):
                 continue
-            conclusions = [()] if clause.source is None else []
+            conclusions = [] if clause.premises else [()]
             try:
-                (starts if clause.source is None else failures).extend(
+                (failures if clause.premises else starts).extend(
                     self._conditions.violations(
                         index,
                         [],
@@ -90,11 +91,12 @@ class FirstExamples:
             reached = {self._data.points[i][0] for i in self._data.good}
             before = len(self._data.good)
             for index, clause in enumerate(self._system.clauses):
-                if clause.source not in reached or clause.target in (None, *reached):
+                sources = {premise.cut for premise in clause.premises}
+                if not sources or not sources <= reached or clause.target in (None, *reached):
                     continue
-                known = self._data.good_at(clause.source)
+                known = self._data.good_at(clause.premises[0].cut)
                 for state in self._rng.sample(known, min(6, len(known))):
-                    model = self._successor(index, state)
+                    model = self._successor(index, 0, state)
                     if model is not None:
                         self._data.add_models(self._system, [model])
             if len(self._data.good) == before or self._data.failure is not None:
@@ -104,16 +106,22 @@ class FirstExamples:
         """Follow the clauses forwards from a state by asking the solver, where there is no code."""
         clauses = self._system.clauses
         cut, state = clauses[start.clause].target, start.target
+        assert cut is not None
         for _ in range(self._limits.walk):
             if self._data.failure is not None:
                 return
-            options = [i for i, c in enumerate(clauses) if c.source == cut and c.target is not None]
+            options = [
+                (i, position, c.target)
+                for i, c in enumerate(clauses)
+                for position, premise in enumerate(c.premises)
+                if premise.cut == cut and c.target is not None
+            ]
             self._rng.shuffle(options)
-            for clause in options:
-                model = self._successor(clause, state)
+            for clause, position, target in options:
+                model = self._successor(clause, position, state)
                 if model is not None and (model.target != state or len(options) > 1):
                     self._data.add_models(self._system, [model])
-                    cut, state = clauses[clause].target, model.target
+                    cut, state = target, model.target
                     break
             else:
                 return
@@ -121,9 +129,9 @@ class FirstExamples:
     def _back(self, failure: Model) -> None:
         """A few steps backwards from a failing state."""
         clauses = self._system.clauses
-        cut, state = clauses[failure.clause].source, failure.source
+        cut, state = clauses[failure.clause].source, failure.sources[0]
         for _ in range(self._limits.back):
-            options = [i for i, c in enumerate(clauses) if c.target == cut and c.source is not None]
+            options = [i for i, c in enumerate(clauses) if c.target == cut and c.premises]
             if not options or self._data.failure is not None:
                 return
             index = self._rng.choice(options)
@@ -137,11 +145,19 @@ class FirstExamples:
             finally:
                 solver.pop()
             self._data.add_models(self._system, [model])
-            cut, state = clauses[index].source, model.source
+            cut, state = clauses[index].source, model.sources[0]
 
-    def _successor(self, clause: int, state: tuple[int, ...]) -> Model | None:
-        """A model of the clause that starts in the given state, varied at random."""
-        solver = self._conditions.at_state(clause, state)
+    def _successor(self, clause: int, position: int, state: tuple[int, ...]) -> Model | None:
+        """A model of the clause in which a premise has the given state, and the others states that
+        are reachable, varied at random."""
+        states = [state] * len(self._system.clauses[clause].premises)
+        for other, premise in enumerate(self._system.clauses[clause].premises):
+            if other != position:
+                known = self._data.good_at(premise.cut)
+                if not known:
+                    return None
+                states[other] = self._rng.choice(known)
+        solver = self._conditions.at_states(clause, states)
         try:
             if self._conditions.check(solver) != "sat":
                 return None

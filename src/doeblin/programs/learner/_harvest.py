@@ -111,9 +111,14 @@ def _boolean(node: Term) -> bool:
 
 
 def base_names(system: System) -> dict[str, str]:
-    """Of inputs the variables that take them: what is said of these is said of those."""
+    """Of inputs the variables that take them, and of further premises those of their cuts: what is
+    said of these is said of those."""
     inputs = (item for clause in system.clauses for item in clause.inputs)
-    return {item.name: item.variable for item in inputs if item.variable is not None}
+    found = {item.name: item.variable for item in inputs if item.variable is not None}
+    for clause in system.clauses:
+        for cut, names in clause.premises[1:]:
+            found |= zip(names, system.cuts[cut].variables, strict=True)
+    return found
 
 
 def _forms(node: Term, base: Callable[[str], str]) -> Iterable[tuple]:
@@ -149,9 +154,9 @@ def relevance(system: System) -> list[set[int]]:
     needs: dict[tuple[int, int], set[tuple[int, int]]] = {}
     roots: set[tuple[int, int]] = set()
     for clause in system.clauses:
-        if clause.source is None:
+        if not clause.premises:
             continue
-        own = {n: (clause.source, i) for i, n in enumerate(system.cuts[clause.source].variables)}
+        own = {n: (p.cut, i) for p in clause.premises for i, n in enumerate(p.names)}
         following: dict[str, tuple[int, int]] = {}
         for i, arg in enumerate(clause.args):
             slot = (clause.target, i)

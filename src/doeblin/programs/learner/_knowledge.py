@@ -101,7 +101,8 @@ class Knowledge:
         for number, cut in enumerate(self.system.cuts):
             dnf: Dnf | None = ((),)
             for clause in self.system.clauses:
-                if clause.target is None and clause.source == number:
+                alone = len(clause.premises) == 1 and clause.source == number
+                if clause.target is None and alone:
                     dnf = dnf_of(clause.constraint, cut.variables, positive=False)
             if dnf is None or not 0 < len(dnf) <= 6 or any(len(cube) > 14 for cube in dnf):
                 return None

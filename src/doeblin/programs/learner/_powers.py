@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from ..system import Cut, System
+from ..system import Cut, Premise, System
 from ..system.terms import Term, compare, conj, mul, postorder, substitute, var
 from ._harvest import base_names
 
@@ -46,16 +46,20 @@ def with_products(system: System) -> System:
     clauses = []
     for clause in system.clauses:
         constraint, args = clause.constraint, clause.args
-        if clause.source is not None:
-            defined = [
-                compare("=", var(_name((a, b))), mul(var(a), var(b)))
-                for a, b in pairs[clause.source]
-            ]
+        premises = tuple(
+            _with_products(premise, system.cuts[premise.cut], pairs[premise.cut])
+            for premise in clause.premises
+        )
+        for old, new in zip(clause.premises, premises, strict=True):
+            value = dict(zip(system.cuts[old.cut].variables, map(var, old.names), strict=True))
+            factors = [mul(value[a], value[b]) for a, b in pairs[old.cut]]
+            made_of = zip(new.names[len(old.names) :], factors, strict=True)
+            defined = [compare("=", var(name), product) for name, product in made_of]
             constraint = conj((constraint, *defined))
         if clause.target is not None:
             by_name = dict(zip(system.cuts[clause.target].variables, args, strict=True))
             args += tuple(mul(by_name[a], by_name[b]) for a, b in pairs[clause.target])
-        clauses.append(replace(clause, constraint=constraint, args=args))
+        clauses.append(replace(clause, premises=premises, constraint=constraint, args=args))
     return System(tuple(cuts), tuple(clauses))
 
 
@@ -63,6 +67,11 @@ def without_products(term: Term, wide: Cut) -> Term:
     """A formula over a cut with products, over its original variables again."""
     products = {_name((a, b)): mul(var(a), var(b)) for a, b in wide.products}
     return substitute(term, products) if products else term
+
+
+def _with_products(premise: Premise, cut: Cut, pairs: list[tuple[str, str]]) -> Premise:
+    name = dict(zip(cut.variables, premise.names, strict=True))
+    return Premise(premise.cut, premise.names + tuple(_name((name[a], name[b])) for a, b in pairs))
 
 
 def _name(pair: tuple[str, str]) -> str:

@@ -38,15 +38,13 @@ class Teacher:
         order = sorted(
             range(len(system.clauses)),
             key=lambda i: (
-                system.clauses[i].source is not None,
+                bool(system.clauses[i].premises),
                 system.clauses[i].target is not None,
             ),
         )
         for index in order:
             clause = system.clauses[index]
-            premises = []
-            if clause.source is not None:
-                premises = [candidate[clause.source]]
+            premises = [[dnf] for dnf in clause.at_premises(candidate)]
             conclusions = [] if clause.target is None else [candidate[clause.target]]
             try:
                 models = self.conditions.violations(
@@ -77,10 +75,11 @@ class Teacher:
         for index, clause in enumerate(system.clauses):
             if clause.target is not None:
                 continue
-            premises = self.lemmas[clause.source] if clause.source is not None else []
+            premises = clause.at_premises(self.lemmas)
             selection = Selection(self.conditions, index, premises, [])
             try:
-                if selection.violation([True] * len(premises), []) is not None:
+                every = [[True] * len(formulas) for formulas in premises]
+                if selection.violation(every, []) is not None:
                     return False
             except GaveUp as reason:
                 self.gave_up = str(reason)
@@ -100,7 +99,7 @@ class Teacher:
             Selection(
                 fresh,
                 index,
-                formulas[clause.source] if clause.source is not None else [],
+                clause.at_premises(formulas),
                 formulas[clause.target] if clause.target is not None else [],
             )
             for index, clause in enumerate(system.clauses)
@@ -112,15 +111,14 @@ class Teacher:
         try:
             while todo:
                 index, conclusion = todo.pop()
-                source = system.clauses[index].source
-                if source is None:
-                    continue
-                for number in selections[index].core(conclusion):
-                    if number not in needed[source]:
-                        needed[source][number] = None
-                        todo += [
-                            (i, number) for i, c in enumerate(system.clauses) if c.target == source
-                        ]
+                premises = system.clauses[index].premises
+                for premise, numbers in zip(
+                    premises, selections[index].core(conclusion) if premises else (), strict=True
+                ):
+                    new = [number for number in numbers if number not in needed[premise.cut]]
+                    needed[premise.cut] |= dict.fromkeys(new)
+                    into = [i for i, c in enumerate(system.clauses) if c.target == premise.cut]
+                    todo += [(i, number) for number in new for i in into]
         except GaveUp:
             return formulas
         chosen = [[formulas[c][n] for n in sorted(keep)] for c, keep in enumerate(needed)]
@@ -168,7 +166,7 @@ class Teacher:
         """Are the formulas by themselves a proof? `conditions` must not know any lemmas."""
         try:
             for index, clause in enumerate(conditions.system.clauses):
-                premises = formulas[clause.source] if clause.source is not None else []
+                premises = clause.at_premises(formulas)
                 conclusions = formulas[clause.target] if clause.target is not None else []
                 if conditions.violation(index, premises, conclusions) is not None:
                     return False

@@ -58,6 +58,20 @@ def _compile(method: Method) -> None:
         Chain(task, method, (1, 1), seed=0).compile()
 
 
+def _implications(data: Data, rng: random.Random) -> tuple[list[tuple[int, int]], list[int]]:
+    """Steps between states as the search can take them: pairs of which the first implies the other,
+    and states that are excluded. Of several premises that may not hold, one is drawn not to."""
+    pairs: list[tuple[int, int]] = []
+    excluded: dict[int, None] = {}
+    for free, after in data.free():
+        point = free[0] if len(free) == 1 else rng.choice(free)
+        if after is None:
+            excluded[point] = None
+        else:
+            pairs.append((point, after))
+    return [pair for pair in pairs if pair[0] not in excluded], list(excluded)
+
+
 class Candidate(NamedTuple):
     """A formula for each cut point that fits all examples."""
 
@@ -85,7 +99,9 @@ class Round:
             good = sorted(rng.sample(good, _MOST_LABELLED))
         if len(bad) > _MOST_LABELLED:
             bad = sorted(rng.sample(bad, _MOST_LABELLED))
-        pairs = data.free_pairs()[-_MOST_PAIRS:]
+        pairs, excluded = _implications(data, rng)
+        pairs = pairs[-_MOST_PAIRS:]
+        bad += excluded[: _MOST_LABELLED - len(bad)]
         labelled = good + bad
         sources, targets = [p[0] for p in pairs], [p[1] for p in pairs]
         tables, self._pools, self._offsets = [], [], []

@@ -37,28 +37,24 @@ def prove(
     left = [_Left(formulas, tunables.few) for formulas in wanted]
     steps = [i for i, c in enumerate(system.clauses) if c.target is not None]
     open_: dict[int, Selection] = {}
-    todo = sorted(steps, key=lambda i: system.clauses[i].source is not None)
+    todo = sorted(steps, key=lambda i: bool(system.clauses[i].premises))
     late = conditions.budget.work + tunables.late
     try:
         while todo:
             index = todo.pop(0)
             clause = system.clauses[index]
-            target, source = clause.target, clause.source
+            target, sources = clause.target, {premise.cut for premise in clause.premises}
             assert target is not None
             changed: set[int] = set()
             while any(left[target].on):
                 if index not in open_:
-                    open_[index] = Selection(
-                        conditions,
-                        index,
-                        wanted[source] if source is not None else [],
-                        wanted[target],
-                    )
+                    premises = clause.at_premises(wanted)
+                    open_[index] = Selection(conditions, index, premises, wanted[target])
                 slow = conditions.budget.work > late
                 patience = tunables.late_patience if slow else tunables.patience
-                premises = left[source].on if source is not None else []
+                assumed = [part.on for part in clause.at_premises(left)]
                 try:
-                    model = open_[index].violation(premises, left[target].on, patience)
+                    model = open_[index].violation(assumed, left[target].on, patience)
                 except GaveUp:
                     # Without an answer nothing can be said of any: fewer are asked once more.
                     left[target].fewer()
@@ -71,9 +67,12 @@ def prove(
                 yield Pause.MIDST
                 changed |= _drop(left, follow(target, model.target))
             todo += [
-                i for i in steps if system.clauses[i].source in changed and i not in (index, *todo)
+                i
+                for i in steps
+                if i not in (index, *todo)
+                and any(premise.cut in changed for premise in system.clauses[i].premises)
             ]
-            if source in changed:
+            if sources & changed:
                 todo.append(index)
     finally:
         for selection in open_.values():

@@ -3,6 +3,7 @@
 from ._acsl import acsl
 from ._certificate import certificate, check_certificate, decided
 from ._driver import driver
+from ._model import model
 from ._run import Tried, confirmed, run_driver
 from ._trace import trace
 from ._witness import witness
@@ -15,6 +16,7 @@ __all__ = [
     "confirmed",
     "decided",
     "driver",
+    "model",
     "run_driver",
     "trace",
     "witness",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._program import Program
+from ..solve import Fact
 from ..system import Assign, Branch, Fail, Havoc
 from ..verdict import Verdict
 from ._names import lines_of
@@ -14,10 +15,7 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
     if failure is None:
         return []
     if failure.run is None:
-        return [
-            f"{number}: {name} " + ", ".join(f"{k} = {v}" for k, v in values.items())
-            for number, (name, values) in enumerate(failure.states)
-        ]
+        return [_fact(number, fact) for number, fact in enumerate(failure.facts)]
     lines = lines_of(program.text)
     shown: list[str] = []
     variables = program.graph.variables if program.graph else {}
@@ -48,3 +46,11 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
             text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
         shown.append(f"{place.line:>5}  {text:<48}  {what}")
     return shown
+
+
+def _fact(number: int, fact: Fact) -> str:
+    """A clause instance; what it builds on is said where it is not just the one before."""
+    shown = f"{number}: {fact.name} " + ", ".join(f"{k} = {v}" for k, v in fact.values.items())
+    if fact.premises in ((), (number - 1,)):
+        return shown
+    return f"{shown}  (from {' and '.join(map(str, fact.premises))})"

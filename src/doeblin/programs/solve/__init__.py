@@ -6,9 +6,10 @@ from ._bounded import Unrolling
 from ._budget import SECOND, Budget, OutOfTime
 from ._conditions import Conditions, GaveUp, Model
 from ._recheck import Obligation, obligations, recheck
-from ._replay import FARTHEST, Failure, Path, fails_on, replay_clauses, replay_graph
+from ._replay import FARTHEST, Fact, Failure, Path, fails_on, replay_clauses, replay_graph
 from ._selection import Selection
 from ._spacer import spacer
+from ._trees import Trees
 from ._turns import Pause, Turns, finish
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "SECOND",
     "Budget",
     "Conditions",
+    "Fact",
     "Failure",
     "GaveUp",
     "Model",
@@ -24,6 +26,7 @@ __all__ = [
     "Path",
     "Pause",
     "Selection",
+    "Trees",
     "Turns",
     "Unrolling",
     "accelerate",

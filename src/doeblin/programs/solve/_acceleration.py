@@ -48,7 +48,7 @@ def accelerate(system: System, budget: Budget, *, units: float = SECOND / 2) -> 
     context = budget.context()
     clauses, base = list(system.clauses), {}
     for index, clause in enumerate(system.clauses):
-        if clause.source is None or clause.source != clause.target:
+        if len(clause.premises) != 1 or clause.source != clause.target:
             continue
         for way in _ways(system, clause, context, budget):
             made = _repeated(system, clause, way, f"#turns{len(clauses)}")
@@ -185,7 +185,7 @@ def _repeated(system: System, clause: Clause, way: _Way, name: str) -> Clause | 
     )
     end = after(turns)
     return Clause(
-        clause.source,
+        clause.premises,
         constraint,
         clause.target,
         tuple(end[n] for n in names),

@@ -17,7 +17,8 @@ _Choices = list[tuple[int, Any]]  # clauses with the flags that choose them
 
 
 class Unrolling:
-    """Deepens by one step at a time; each state has a location and the values of its cut.
+    """Deepens by one step at a time; each state has a location and the values of its cut. For
+    clauses with one premise at most; `Trees` are for others.
 
     `base` says which clauses stand for many turns of another.
     """
@@ -28,6 +29,7 @@ class Unrolling:
         self.budget = budget
         self.depth = 0
         self.exhausted = False
+        self.finished = False  # there is always one more step
         context = budget.context()
         self._context = context
         self._translate = Translator(context)

@@ -16,11 +16,15 @@ from ._atoms import dnf_text
 from ._budget import SECOND, Budget
 
 
+Premises = Sequence[Sequence[Dnf]]
+"""Formulas for each premise of a clause; none at all: nothing is assumed."""
+
+
 class Model(NamedTuple):
-    """A counterexample to a clause: the state it starts in, the inputs, and where it leads."""
+    """A counterexample to a clause: the state of each premise, the inputs, and where it leads."""
 
     clause: int
-    source: tuple[int, ...]
+    sources: tuple[tuple[int, ...], ...]
     target: tuple[int, ...]
     values: dict[str, int]
 
@@ -41,23 +45,22 @@ class Conditions:
         self._solvers: list[Any] = []
         self._names: list[list[str]] = []
         self._args: list[list[Any]] = []
-        self._atoms: dict[tuple[int, Atom], Any] = {}
+        self._atoms: dict[tuple[tuple[str, ...], Atom], Any] = {}
         for clause in system.clauses:
             budget.tick()
             solver = budget.solver(self.context)
             solver.add(self._translate(clause.constraint))
-            if clause.source is not None:
-                solver.add(self._translate(system.cuts[clause.source].facts()))
+            for premise in clause.premises:
+                facts = system.at(premise, system.cuts[premise.cut].facts())
+                solver.add(self._translate(facts))
             self._solvers.append(solver)
-            self._names.append([*self._source_names(clause), *clause.names()])
+            states = [name for premise in clause.premises for name in premise.names]
+            self._names.append([*states, *clause.names()])
             targets = []
             for name, arg in zip(self._target_names(clause), clause.args, strict=True):
                 targets.append(self._translate.constant(name))
                 solver.add(targets[-1] == self._translate(arg))
             self._args.append(targets)
-
-    def _source_names(self, clause: Clause) -> tuple[str, ...]:
-        return self.system.cuts[clause.source].variables if clause.source is not None else ()
 
     def _target_names(self, clause: Clause) -> tuple[str, ...]:
         """Names for the state a clause leads to; clauses with the same target share them."""
@@ -66,16 +69,16 @@ class Conditions:
         cut = self.system.cuts[clause.target]
         return tuple(f"{name}'{clause.target}" for name in cut.variables)
 
-    def names_of(self, clause: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The solver's names of the source and target state of a clause."""
-        found = self.system.clauses[clause]
-        return self._source_names(found), self._target_names(found)
+    def target_names(self, clause: int) -> tuple[str, ...]:
+        """The solver's names of the state that a clause leads to."""
+        return self._target_names(self.system.clauses[clause])
 
     # ---- formulas
 
-    def _atom(self, atom: Atom, variables: Sequence[Any], key: int) -> Any:
-        found = self._atoms.get((key, atom))
+    def _atom(self, atom: Atom, names: tuple[str, ...]) -> Any:
+        found = self._atoms.get((names, atom))
         if found is None:
+            variables = [self._translate.constant(name) for name in names]
             parts = [
                 (x if c == 1 else c * x)
                 for c, x in zip(atom.coefficients, variables, strict=True)
@@ -90,26 +93,19 @@ class Conditions:
                 found = total == atom.constant
             else:
                 found = total != atom.constant
-            self._atoms[(key, atom)] = found
+            self._atoms[(names, atom)] = found
         return found
 
-    def formula(self, dnf: Dnf, variables: Sequence[Any], key: int) -> Any:
+    def formula(self, dnf: Dnf, names: tuple[str, ...]) -> Any:
         cubes = []
         for cube in dnf:
-            parts = [self._atom(atom, variables, key) for atom in cube]
+            parts = [self._atom(atom, names) for atom in cube]
             if not parts:
                 return z3.BoolVal(True, self.context)
             cubes.append(parts[0] if len(parts) == 1 else z3.And(*parts, self.context))
         if len(cubes) == 1:
             return cubes[0]
         return z3.Or(*cubes, self.context) if cubes else z3.BoolVal(False, self.context)
-
-    def at_source(self, cut: int, dnf: Dnf) -> Any:
-        names = self.system.cuts[cut].variables
-        return self.formula(dnf, [self._translate.constant(n) for n in names], -1 - cut)
-
-    def at_target(self, clause: int, dnf: Dnf) -> Any:
-        return self.formula(dnf, self._args[clause], self.system.clauses[clause].target or 0)
 
     def add_text(self, solver: Any, names: Sequence[str], lines: Sequence[str]) -> None:
         """Assert SMT-LIB text: the solver's own parser reads hundreds of formulas in the time
@@ -119,11 +115,12 @@ class Conditions:
 
     def assume(self, cut: int, lemmas: Sequence[Dnf]) -> None:
         """From now on these hold at a cut point; they must have been proved."""
-        names = self.system.cuts[cut].variables
-        lines = [f"(assert {dnf_text(dnf, names)})" for dnf in lemmas]
         for solver, clause in zip(self._solvers, self.system.clauses, strict=True):
-            if clause.source == cut and lemmas:
-                self.add_text(solver, names, lines)
+            for premise in clause.premises:
+                if premise.cut == cut and lemmas:
+                    names = premise.names
+                    lines = [f"(assert {dnf_text(dnf, names)})" for dnf in lemmas]
+                    self.add_text(solver, names, lines)
 
     # ---- queries
 
@@ -149,24 +146,27 @@ class Conditions:
         for arg in self._args[clause]:
             value = model.eval(arg, model_completion=True)
             target.append(value.as_long() if z3.is_int_value(value) else 0)
-        source = tuple(values[n] for n in self._source_names(self.system.clauses[clause]))
-        return Model(clause, source, tuple(target), values)
+        sources = tuple(
+            tuple(values[name] for name in premise.names)
+            for premise in self.system.clauses[clause].premises
+        )
+        return Model(clause, sources, tuple(target), values)
 
-    def open(self, clause: int, premises: Sequence[Dnf], conclusions: Sequence[Dnf]) -> Any:
+    def open(self, clause: int, premises: Premises, conclusions: Sequence[Dnf]) -> Any:
         """The clause's solver, pushed, holding the premises and the negated conclusions."""
         solver = self._solvers[clause]
         solver.push()
-        source = self.system.clauses[clause].source
-        if source is not None:
-            for dnf in premises:
-                solver.add(self.at_source(source, dnf))
+        for premise, formulas in zip(self.system.clauses[clause].premises, premises, strict=False):
+            for dnf in formulas:
+                solver.add(self.formula(dnf, premise.names))
         if conclusions:
-            parts = [self.at_target(clause, dnf) for dnf in conclusions]
+            names = self.target_names(clause)
+            parts = [self.formula(dnf, names) for dnf in conclusions]
             solver.add(z3.Not(parts[0] if len(parts) == 1 else z3.And(*parts, self.context)))
         return solver
 
     def violation(
-        self, clause: int, premises: Sequence[Dnf], conclusions: Sequence[Dnf]
+        self, clause: int, premises: Premises, conclusions: Sequence[Dnf]
     ) -> Model | None:
         """A model that the premises and the clause allow and the conclusions exclude."""
         if self.system.clauses[clause].target is not None and not conclusions:
@@ -182,7 +182,7 @@ class Conditions:
     def violations(
         self,
         clause: int,
-        premises: Sequence[Dnf],
+        premises: Premises,
         conclusions: Sequence[Dnf],
         rng: random.Random,
         *,
@@ -200,7 +200,7 @@ class Conditions:
             found = self._small(solver, clause, rng, count, scale)
             if not found or (count > 2 and rng.random() < 0.2):
                 found.append(first)
-            unique = {(m.source, m.target): m for m in found}
+            unique = {(m.sources, m.target): m for m in found}
             return list(unique.values())
         finally:
             solver.pop()
@@ -247,13 +247,13 @@ class Conditions:
         finally:
             solver.pop()
 
-    def at_state(self, clause: int, state: Sequence[int]) -> Any:
-        """The clause's solver, pushed, starting in a given state."""
+    def at_states(self, clause: int, states: Sequence[Sequence[int]]) -> Any:
+        """The clause's solver, pushed, with a given state for each premise."""
         solver = self._solvers[clause]
         solver.push()
-        names = self._source_names(self.system.clauses[clause])
-        for name, value in zip(names, state, strict=True):
-            solver.add(self._translate.constant(name) == value)
+        for premise, state in zip(self.system.clauses[clause].premises, states, strict=True):
+            for name, value in zip(premise.names, state, strict=True):
+                solver.add(self._translate.constant(name) == value)
         return solver
 
     def to_state(self, clause: int, state: Sequence[int]) -> Any:

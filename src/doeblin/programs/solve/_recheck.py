@@ -24,14 +24,13 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
     """Start, step and failure conditions of the invariants, one for each clause."""
     found = []
     for clause in system.clauses:
-        premise = [clause.constraint]
-        if clause.source is not None:
-            premise.append(invariants[clause.source])
+        premise = [clause.constraint, *system.assumed(clause, invariants)]
         if clause.target is not None:
             cut = system.cuts[clause.target]
             renamed = dict(zip(cut.variables, clause.args, strict=True))
             premise.append(negate(substitute(invariants[clause.target], renamed)))
-        source = "the start" if clause.source is None else system.cuts[clause.source].name
+        names = [system.cuts[premise.cut].name for premise in clause.premises]
+        source = " and ".join(names) or "the start"
         if clause.target is None:
             says = f"no failure from {source}"
         else:

@@ -6,7 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
 
+from ..._errors import Place
 from ..system import Clause, Fail, Graph, Havoc, Interpreter, Law, Run, System
 from ..system.terms import evaluate
 
@@ -32,6 +34,15 @@ class Path:
     turns: tuple[int, ...] = ()
     leaps: tuple[Clause | None, ...] = ()
     """Of a step that is taken many times, the clause that takes all of them at once."""
+    premises: tuple[tuple[int, ...], ...] = ()
+    """The steps that each step builds on, one for each premise of its clause; when it is empty,
+    each builds on the one before it."""
+
+    def builds_on(self, number: int) -> tuple[int, ...]:
+        """The steps before this one that it follows from."""
+        if self.premises:
+            return self.premises[number]
+        return (number - 1,) if number else ()
 
     @classmethod
     def of_run(cls, inputs: Sequence[int]) -> Path:
@@ -39,12 +50,24 @@ class Path:
         return cls((), tuple(inputs), 1 << 60)
 
 
+class Fact(NamedTuple):
+    """What an instance of a clause shows: a state of a cut, from facts before it in the list."""
+
+    name: str
+    values: dict[str, int]
+    premises: tuple[int, ...]
+    place: Place | None
+
+
 @dataclass(slots=True)
 class Failure:
-    """A failure that has been replayed: by the interpreter, or clause by clause."""
+    """A failure that has been replayed: by the interpreter, or clause by clause.
+
+    The `facts` are a tree of clause instances, each after its premises, the failure last.
+    """
 
     run: Run | None = None
-    states: list[tuple[str, dict[str, int]]] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
 
 
 def replay_graph(
@@ -302,32 +325,41 @@ def _default(havoc: Havoc) -> int:
 
 
 def replay_clauses(system: System, path: Path) -> Failure | None:
-    """Check a path through the clauses by evaluating every constraint; no solver is involved."""
-    states: list[tuple[str, dict[str, int]]] = []
-    cut: int | None = None
-    state: tuple[int, ...] = ()
+    """Check a derivation by evaluating every constraint; no solver is involved."""
+    facts: list[Fact] = []
+    heads: list[tuple[int, tuple[int, ...], int]] = []  # of each step: cut, state, its fact
     turns = path.turns or (1,) * len(path.steps)
     if sum(turns) > _SHORT:
         return None
     for number, (index, values) in enumerate(path.steps):
         clause = system.clauses[index]
-        if (clause.source is None) != (number == 0) or clause.source != cut:
+        built = path.builds_on(number)
+        if any(not 0 <= before < number for before in built):
             return None
-        names = system.cuts[clause.source].variables if clause.source is not None else ()
+        before = [heads[i] for i in built]
+        if [cut for cut, _, _ in before] != [premise.cut for premise in clause.premises]:
+            return None
+        states = [state for _, state, _ in before]
+        origin = tuple(fact for _, _, fact in before)
         for turn in range(turns[number]):
-            now = {**values, **dict(zip(names, state, strict=True))} if turn else values
-            if not _allowed(system, clause, state, now):
+            now = dict(values)
+            if turn:  # a loop, whose step has one premise
+                now |= zip(clause.premises[0].names, states[0], strict=True)
+            if not _allowed(system, clause, states, now):
                 return None
             if clause.target is None:
-                states.append(("failure", _inputs(clause, now)))
-                return Failure(None, states) if number == len(path.steps) - 1 else None
-            cut = clause.target
+                facts.append(Fact("failure", _inputs(clause, now), origin, clause.place))
+                return Failure(None, facts) if number == len(path.steps) - 1 else None
             try:
                 state = tuple(int(evaluate(arg, now, strict=True)) for arg in clause.args)
             except ZeroDivisionError:  # which may give any value, so this shows nothing
                 return None
-            target = system.cuts[cut]
-            states.append((target.name, dict(zip(target.shown, state, strict=True))))
+            target = system.cuts[clause.target]
+            shown = dict(zip(target.shown, state, strict=True))
+            facts.append(Fact(target.name, shown, origin, clause.place))
+            origin, states = (len(facts) - 1,), [state]
+        assert clause.target is not None
+        heads.append((clause.target, states[0], len(facts) - 1))
     return None
 
 
@@ -335,12 +367,13 @@ def _inputs(clause: Clause, values: dict[str, int]) -> dict[str, int]:
     return {item.name: values[item.name] for item in clause.inputs}
 
 
-def _allowed(system: System, clause: Clause, state: Sequence[int], values: dict[str, int]) -> bool:
-    if clause.source is not None:
-        names = system.cuts[clause.source].variables
-        if any(values.get(n) != v for n, v in zip(names, state, strict=True)):
+def _allowed(
+    system: System, clause: Clause, states: Sequence[Sequence[int]], values: dict[str, int]
+) -> bool:
+    for premise, state in zip(clause.premises, states, strict=True):
+        if any(values.get(n) != v for n, v in zip(premise.names, state, strict=True)):
             return False
-        if not evaluate(system.cuts[clause.source].facts(), values):
+        if not evaluate(system.at(premise, system.cuts[premise.cut].facts()), values):
             return False
     try:
         return bool(evaluate(clause.constraint, values, strict=True))

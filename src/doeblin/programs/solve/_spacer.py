@@ -32,11 +32,10 @@ def spacer(
     for clause in system.clauses:
         names = clause.names()
         body = [translate(clause.constraint)]
-        if clause.source is not None:
-            cut = system.cuts[clause.source]
-            names += cut.variables
-            source = [translate.constant(n) for n in cut.variables]
-            body.append(predicates[clause.source](*source))
+        for premise in clause.premises:
+            names += premise.names
+            state = [translate.constant(n) for n in premise.names]
+            body.append(predicates[premise.cut](*state))
         head: Any = z3.BoolVal(False, context)
         if clause.target is not None:
             head = predicates[clause.target](*(translate(arg) for arg in clause.args))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 
-from ..solve import Pause, Turns, Unrolling
+from ..solve import Budget, Pause, Trees, Turns, Unrolling
+from ..system import System
 from ..verdict import Outcome, Verdict
 from ._judge import Judge
+
+
+def unrolled(system: System, budget: Budget) -> Unrolling | Trees:
+    """The clauses step by step: as paths, or as trees where a clause has several premises."""
+    return Unrolling(system, budget) if system.linear else Trees(system, budget)
 
 
 class Bounded:
     """A first look at a few steps; then a share of all work so far, for more of them."""
 
-    def __init__(self, judge: Judge, unrolling: Unrolling, spent: float = 0.0):
+    def __init__(self, judge: Judge, unrolling: Unrolling | Trees, spent: float = 0.0):
         self._judge = judge
         self._budget = judge.budget
         self._shares = judge.request.tunables.shares
@@ -36,15 +42,18 @@ class Bounded:
         return self._unrolling.exhausted
 
     def run(self, least: float = 0.0) -> Turns[Verdict | None]:
-        """Goes on for ever; `least` is for the first turn."""
-        while True:
+        """Goes on until there is nothing deeper; `least` is for the first turn."""
+        while not self._unrolling.finished:
             share = max(self._shares.bounded * self._budget.work - self.spent, least)
             until, least = self._budget.work + share, 0.0
             while (left := until - self._budget.work) > self._shares.least:
+                if self._unrolling.finished:
+                    break
                 verdict = self._deepen(left)
                 if verdict is not None:
                     return verdict
             yield Pause.NOTHING
+        return None
 
     def _deepen(self, units: float) -> Verdict | None:
         before = self._budget.work

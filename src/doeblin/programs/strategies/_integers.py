@@ -209,8 +209,6 @@ def with_facts(system: System, facts: Sequence[Term]) -> System:
     """The system, knowing these facts at its cut points."""
     clauses = []
     for clause in system.clauses:
-        constraint = clause.constraint
-        if clause.source is not None:
-            constraint = conj((facts[clause.source], constraint))
+        constraint = conj((*system.assumed(clause, facts), clause.constraint))
         clauses.append(dataclasses.replace(clause, constraint=constraint))
     return System(system.cuts, tuple(clauses))

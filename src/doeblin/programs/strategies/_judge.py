@@ -137,9 +137,9 @@ class Judge:
         reason = "the failure condition is reachable"
         if failure.run is None:
             inputs = [
-                (f"{name}.{key}", value)
-                for name, values in failure.states
-                for key, value in values.items()
+                (f"{fact.name}.{key}", value)
+                for fact in failure.facts
+                for key, value in fact.values.items()
             ]
             return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
         law = failure.run.law.parts if failure.run.law else ()

@@ -9,13 +9,13 @@ import z3
 from .._hints import parse_hints
 from ..learner import Knowledge, Note, Subject, dnf_of, multiplies, with_products
 from ..lemmas import EARLY, LATE
-from ..solve import Budget, OutOfTime, Pause, Turns, Unrolling
+from ..solve import Budget, OutOfTime, Pause, Turns
 from ..system import System
 from ..system.terms import TRUE, Term
 from ..verdict import Verdict
 from ._acceleration import Acceleration
 from ._assertion import Assertion
-from ._bounded import Bounded
+from ._bounded import Bounded, unrolled
 from ._judge import Judge
 from ._lemmas import Lemmas
 from ._runs import LongRuns
@@ -40,7 +40,7 @@ class Portfolio:
             return judge.safe([TRUE for _ in system.cuts], "no failure is reachable at all")
         if judge.request.method == "spacer":
             return (yield from SpacerAlone(judge).run())
-        bounded = Bounded(judge, Unrolling(system, judge.budget))
+        bounded = Bounded(judge, unrolled(system, judge.budget))
         if not system.cuts:
             found = bounded.look(1)
             if found is not None:
@@ -51,8 +51,11 @@ class Portfolio:
         found = bounded.look(shares.first_depth, shares.first_look)
         if found is not None:
             return found
-        self._sides = [Acceleration(judge, bounded).run()]
         plans = {"default": shares.spacer, "portfolio": shares.spacer_as_partner}
+        self._sides = [Acceleration(judge, bounded).run()]
+        if not system.linear:
+            self._sides = [bounded.run()]
+            plans["default"] = shares.spacer_as_partner
         if judge.request.method in plans:
             self._sides.append(Spacer(judge, plans[judge.request.method]).run())
         return (yield from self._learn())

@@ -18,7 +18,7 @@ def accepts(knowledge: Knowledge, judge: Judge, candidate: list[Dnf]) -> bool:
             accepted=accepted,
             reachable=len(data.good),
             failing=len(data.bad),
-            between=len(data.free_pairs()),
+            between=len(data.free()),
             steps=progress.steps,
             restarts=progress.restarts,
             seconds=knowledge.budget.seconds,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import z3
 
-from ..solve import OutOfTime, Pause, Turns, Unrolling, spacer
+from ..solve import OutOfTime, Pause, Turns, spacer
 from ..verdict import Outcome, Verdict
-from ._bounded import Bounded
+from ._bounded import Bounded, unrolled
 from ._judge import Judge
 
 _DEEPEST = 10_000
@@ -26,7 +26,7 @@ class SpacerAlone:
             return judge.unknown(answer)
         if answer is not None:
             return judge.safe(answer, "Spacer")
-        found = Bounded(judge, Unrolling(judge.program.system, judge.budget)).look(_DEEPEST)
+        found = Bounded(judge, unrolled(judge.program.system, judge.budget)).look(_DEEPEST)
         return found or judge.unknown(
             "Spacer says unsafe, but no failure could be replayed in time"
         )

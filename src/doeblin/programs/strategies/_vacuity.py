@@ -98,14 +98,12 @@ def _unreachable(graph: Graph, file: str, invariants: Sequence[Invariant], budge
     part = budget.part(_WORK)
     system = system_of(graph, file, part.tick)
     known = {invariant.block: invariant.formula for invariant in invariants}
+    terms = [conj((cut.facts(), known.get(cut.block, TRUE))) for cut in system.cuts]
     context = budget.context()
     for clause in system.clauses:
         if clause.target is not None:
             continue
-        premise = [clause.constraint]
-        if clause.source is not None:
-            cut = system.cuts[clause.source]
-            premise += [cut.facts(), known.get(cut.block, TRUE)]
+        premise = [clause.constraint, *system.assumed(clause, terms)]
         solver = part.solver(context)
         solver.add(Translator(context)(conj(premise)))
         if part.ask(solver) != "unsat":

@@ -19,7 +19,7 @@ from ._graph import (
 from ._interpreter import Interpreter, Run
 from ._law import Law
 from ._remarks import Remarks
-from ._system import Clause, Cut, Input, System
+from ._system import Clause, Cut, Input, Premise, System
 
 __all__ = [
     "Assign",
@@ -36,6 +36,7 @@ __all__ = [
     "Jump",
     "Law",
     "Loop",
+    "Premise",
     "Remarks",
     "Run",
     "Statement",

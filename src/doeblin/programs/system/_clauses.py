@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ..._errors import Place
 from ._analysis import forward_order, slice_graph
 from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump
-from ._system import Clause, Cut, Input, System
+from ._system import Clause, Cut, Input, Premise, System
 from .terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
 
 Literal = tuple[Term, bool]
@@ -152,7 +152,7 @@ def _region(
         where = cuts[target] if target is not None else first
         made.append(
             Clause(
-                source=number[source] if first else None,
+                premises=(Premise(number[source], first.variables),) if first else (),
                 constraint=conj((*inputs.values(), formula)),
                 target=target,
                 args=args,

@@ -1,13 +1,15 @@
-"""Linear Horn clauses over integers: what every front end becomes, and all that the prover sees."""
+"""Horn clauses over integers: what every front end becomes, and all that the prover sees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..._errors import Place
-from .terms import Term, compare, conj, const, var
+from .terms import Term, compare, conj, const, substitute, var
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,24 @@ class Input(NamedTuple):
     site: int | None = None
 
 
+class Premise(NamedTuple):
+    """The invariant of a cut, of the state that the variables of these names hold."""
+
+    cut: int
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """invariant(source) and constraint imply invariant(target)(args).
+    """The invariants of all premises and the constraint imply invariant(target)(args).
 
-    `source` None: a start. `target` None: a failure, i.e. the premise must be impossible.
-    The source's variables appear under their own names; `inputs` are the other free variables.
-    A clause that stands for many turns of a loop says how many by the variable `turns`.
+    No premise: a start. `target` None: a failure, i.e. the premises must be impossible together.
+    In the first premise the variables of its cut, the `source`, appear under their own names; no
+    name is in two premises. `inputs` are the other free variables. A clause that stands for many
+    turns of a loop says how many by the variable `turns`.
     """
 
-    source: int | None
+    premises: tuple[Premise, ...]
     constraint: Term
     target: int | None
     args: tuple[Term, ...]
@@ -68,8 +78,17 @@ class Clause:
     place: Place | None = None
     turns: str | None = None
 
+    @property
+    def source(self) -> int | None:
+        """The cut that a step leaves: of the first premise."""
+        return self.premises[0].cut if self.premises else None
+
+    def at_premises(self, of: Sequence[T]) -> list[T]:
+        """What belongs to the cut of each premise, of what there is for each cut."""
+        return [of[premise.cut] for premise in self.premises]
+
     def names(self) -> list[str]:
-        """All free variables beside the source's."""
+        """All free variables beside those of the premises."""
         return [item.name for item in self.inputs] + ([self.turns] if self.turns else [])
 
     def sites(self, values: Mapping[str, int]) -> dict[int, int]:
@@ -92,3 +111,23 @@ class System:
     cuts: tuple[Cut, ...]
     clauses: tuple[Clause, ...]
     open: frozenset[Place] = frozenset()
+
+    @property
+    def linear(self) -> bool:
+        """Has no clause more than one premise, so that a derivation is a path?"""
+        return all(len(clause.premises) <= 1 for clause in self.clauses)
+
+    def own(self, cut: int) -> Premise:
+        """The premise that is about a cut's variables under their own names."""
+        return Premise(cut, self.cuts[cut].variables)
+
+    def at(self, premise: Premise, term: Term) -> Term:
+        """What is said of a cut's variables, said of the premise's."""
+        names = self.cuts[premise.cut].variables
+        if names == premise.names:
+            return term
+        return substitute(term, dict(zip(names, map(var, premise.names), strict=True)))
+
+    def assumed(self, clause: Clause, terms: Sequence[Term]) -> list[Term]:
+        """What the premises of a clause say, if the cuts have these invariants."""
+        return [self.at(premise, terms[premise.cut]) for premise in clause.premises]

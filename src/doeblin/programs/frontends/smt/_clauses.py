@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from ...._errors import Place
-from ...system import Clause, Cut, Input, System
+from ...system import Clause, Cut, Input, Premise, System
 from ...system.terms import WORDS, Term, as_int, compare, conj, const, disj, negate, substitute, var
 from ...system.terms import variables as names_in
 from ..c import Unsupported
@@ -60,7 +60,7 @@ class _Rule:
     """A clause, still in its own variables; `booleans` are those that are 0 or 1."""
 
     constraint: Term
-    source: _Application | None
+    sources: tuple[_Application, ...]
     target: _Application | None
     place: Place
     shown: dict[str, str]
@@ -116,24 +116,20 @@ class Clauses:
         for constant in self._universal:
             splitter.fresh(constant, constant.decl().name())
         for case in splitter.cases(formula, False):
-            if len(case.holds) > 1:
-                raise Unsupported("a clause with several unknown premises", place)
             if len(case.fails) > 1:
                 raise Unsupported("a clause with several unknown conclusions", place)
-            source = case.holds[0] if case.holds else None
             target = case.fails[0] if case.fails else None
-            args = (*(source.args if source else ()), *(target.args if target else ()))
+            args = [arg for applied in (*case.holds, *case.fails) for arg in applied.args]
             constraint = conj((*splitter.facts(*case.constraint, *args), *case.constraint))
             if target is not None and constraint.constant and not constraint.leaf:
                 continue  # it holds anyway
-            rule = _Rule(constraint, source, target, place, splitter.shown, splitter.booleans)
+            rule = _Rule(constraint, case.holds, target, place, splitter.shown, splitter.booleans)
             self._rules.append(rule)
 
     def system(self) -> System:
         for rule in self._rules:
-            for side in (rule.source, rule.target):
-                if side is not None:
-                    _name_formals(side, rule)
+            for side in (*rule.sources, *([rule.target] if rule.target else ())):
+                _name_formals(side, rule)
         cuts = []
         names: set[str] = set()
         for predicate in self._predicates.values():
@@ -339,19 +335,23 @@ def _name_formals(side: _Application, rule: _Rule) -> None:
 
 
 def _clause(rule: _Rule) -> Clause:
-    used: dict[str, Term] = {}
-    formals: list[str] = []
+    used: dict[str, Term] = {}  # what the rule's variables are called in the clause
     equalities: list[tuple[str, Term]] = []
-    if rule.source is not None:
-        formals = rule.source.predicate.formals
-        for formal, arg in zip(formals, rule.source.args, strict=True):
+    premises: list[Premise] = []
+    taken: set[str] = set()
+    for source in rule.sources:
+        names = []
+        for formal, arg in zip(source.predicate.formals, source.args, strict=True):
+            names.append(unique(formal, taken))
+            taken.add(names[-1])
             name = _variable(arg, rule.booleans)
             if name is not None and name not in used:
-                used[name] = var(formal)
+                used[name] = var(names[-1])
             else:
-                equalities.append((formal, arg))
+                equalities.append((names[-1], arg))
+        premises.append(Premise(source.predicate.index, tuple(names)))
     args = rule.target.args if rule.target else ()
-    taken = set(formals)
+    states = set(taken)
     everything = names_in(rule.constraint, *(arg for _, arg in equalities), *args)
     # In the order of the file: what a name is must not matter.
     for name in (name for name in rule.shown if name in everything - used.keys()):
@@ -360,10 +360,10 @@ def _clause(rule: _Rule) -> Clause:
         used[name] = var(new)
     equations = [compare("=", var(f), as_int(substitute(arg, used))) for f, arg in equalities]
     return Clause(
-        rule.source.predicate.index if rule.source else None,
+        tuple(premises),
         conj((substitute(rule.constraint, used), *equations)),
         rule.target.predicate.index if rule.target else None,
         tuple(as_int(substitute(arg, used)) for arg in args),
-        tuple(Input(term.leaf) for term in used.values() if term.leaf not in formals),
+        tuple(Input(term.leaf) for term in used.values() if term.leaf not in states),
         rule.place,
     )

@@ -1,0 +1,208 @@
+"""Bounded search for a refutation where clauses have several premises: trees of clause instances.
+
+A tree of some height has a clause with the conclusion false at its root, and at each premise a
+clause that concludes it. All trees of a height are one formula: at each place flags choose among
+the clauses that fit there, and alternatives share the places below them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import z3
+
+from ..system import Clause, System
+from ..system.terms import Translator, substitute, var
+from ._budget import SECOND, Budget
+from ._replay import Path
+
+_MOST = 3000  # copies of clauses
+_WRITING = 2000  # units of work to write down a clause once more
+_SMALL = SECOND / 2  # work to find a refutation with small numbers, too
+
+
+class Trees:
+    """Looks at one height after the other; `finished` when there are no higher trees, or when the
+    formula would be too long."""
+
+    def __init__(self, system: System, budget: Budget):
+        self.system = system
+        self.budget = budget
+        self.depth = 0
+        self.exhausted = False
+        self.finished = False
+        self._least = least_heights(system)
+        self._copies = -1
+
+    def deepen(self, units: float) -> Path | None:
+        """Look for a refutation by a tree that is one higher; a derivation when there is one.
+
+        `exhausted` is set when the solver did not answer with so much work; the next call tries
+        again.
+        """
+        self.exhausted = False
+        try:
+            tree = _Tree(self.system, self.budget, self._least, self.depth + 1)
+            path = tree.refutation(units)
+            self.exhausted = tree.exhausted
+        except _TooMany:
+            self.exhausted = self.finished = True
+            return None
+        except z3.Z3Exception:
+            self.budget.tick()
+            self.exhausted = True
+            return None
+        if path is None and not self.exhausted:
+            self.depth += 1
+            self.finished = 0 < tree.copies == self._copies
+            self._copies = tree.copies
+        return path
+
+
+def least_heights(system: System) -> list[float]:
+    """Of each cut, the least height of a tree that could derive a state there."""
+    found = [math.inf] * len(system.cuts)
+    changed = True
+    while changed:
+        changed = False
+        for clause in system.clauses:
+            height = 1 + max(clause.at_premises(found), default=0)
+            if clause.target is not None and height < found[clause.target]:
+                found[clause.target], changed = height, True
+    return found
+
+
+class _TooMany(Exception):
+    pass
+
+
+class _Option(NamedTuple):
+    """A clause at a place: its flag, the names of its variables there, and the places below."""
+
+    clause: int
+    flag: Any
+    names: dict[str, str]
+    below: list[_Place]
+
+
+class _Place(NamedTuple):
+    """Where an instance of a clause stands, and the names of the state that it concludes."""
+
+    options: list[_Option]
+    state: tuple[str, ...]
+    used: Any
+
+
+class _Tree:
+    def __init__(self, system: System, budget: Budget, least: list[float], height: int):
+        self.exhausted = False
+        self.copies = 0
+        self._system = system
+        self._budget = budget
+        self._least = least
+        context = budget.context()
+        self._context = context
+        self._translate = Translator(context)
+        self._solver = budget.solver(context)
+        self._names: list[str] = []
+        self._root = self._place(None, height, "r")
+        self._solver.add(self._root.used)
+
+    def refutation(self, units: float) -> Path | None:
+        answer = self._budget.ask(self._solver, units)
+        self.exhausted = answer == "unknown"
+        if answer != "sat":
+            return None
+        path = self._path(self._solver.model())
+        for bound in (9, 1000):
+            self._solver.push()
+            for name in self._names:
+                x = self._translate.constant(name)
+                self._solver.add(x <= bound, x >= -bound)
+            small = self._budget.ask(self._solver, _SMALL) == "sat"
+            if small:
+                path = self._path(self._solver.model())
+            self._solver.pop()
+            if small:
+                break
+        return path
+
+    def _fitting(self, cut: int | None, height: int) -> Iterator[tuple[int, Clause]]:
+        for index, clause in enumerate(self._system.clauses):
+            if clause.target == cut and all(
+                least < height for least in clause.at_premises(self._least)
+            ):
+                yield index, clause
+
+    def _place(self, cut: int | None, height: int, name: str) -> _Place:
+        """A place for a clause that concludes a cut (None: false), with all that is below it."""
+        state = self._system.cuts[cut].variables if cut is not None else ()
+        here = tuple(f"{variable}@{name}" for variable in state)
+        self._names += here
+        used = z3.Bool(f"used@{name}", self._context)
+        shared: dict[tuple[int, int], _Place] = {}
+        options = []
+        for index, clause in self._fitting(cut, height):
+            self.copies += 1
+            if self.copies > _MOST:
+                raise _TooMany
+            self._budget.tick()
+            self._budget.spend(_WRITING)
+            below, counts = [], dict[int, int]()
+            for premise in clause.premises:
+                counts[premise.cut] = number = counts.get(premise.cut, -1) + 1
+                key = (premise.cut, number)
+                if key not in shared:
+                    inner = f"{name}.{premise.cut}:{number}"
+                    shared[key] = self._place(premise.cut, height - 1, inner)
+                below.append(shared[key])
+            options.append(self._option(index, clause, name, here, below))
+        flags = [option.flag for option in options]
+        self._solver.add(z3.Implies(used, z3.Or(*flags, self._context)))
+        return _Place(options, here, used)
+
+    def _option(
+        self, index: int, clause: Clause, name: str, here: tuple[str, ...], below: list[_Place]
+    ) -> _Option:
+        names = {own: f"{own}@{name}!{index}" for own in clause.names()}
+        self._names += names.values()
+        for premise, place in zip(clause.premises, below, strict=True):
+            names |= zip(premise.names, place.state, strict=True)
+        rename = {own: var(new) for own, new in names.items()}
+        body = [self._translate(substitute(clause.constraint, rename))]
+        for variable, arg in zip(here, clause.args, strict=True):
+            value = self._translate(substitute(arg, rename))
+            body.append(self._translate.constant(variable) == value)
+        body += [place.used for place in below]
+        flag = z3.Bool(f"use{index}@{name}", self._context)
+        self._solver.add(z3.Implies(flag, z3.And(*body, self._context)))
+        return _Option(index, flag, names, below)
+
+    def _path(self, model: Any) -> Path:
+        """The instances that the model chooses, each once, after those that it builds on."""
+        steps: list[tuple[int, dict[str, int]]] = []
+        premises: list[tuple[int, ...]] = []
+        numbers: dict[tuple[Any, ...], int] = {}
+
+        def walk(place: _Place) -> int:
+            option = next(
+                option
+                for option in place.options
+                if z3.is_true(model.eval(option.flag, model_completion=True))
+            )
+            built = tuple(walk(inner) for inner in option.below)
+            values = {}
+            for own, name in option.names.items():
+                value = model.eval(self._translate.constant(name), model_completion=True)
+                values[own] = value.as_long() if z3.is_int_value(value) else 0
+            key = (option.clause, built, *values.items())
+            if key not in numbers:
+                numbers[key] = len(steps)
+                steps.append((option.clause, values))
+                premises.append(built)
+            return numbers[key]
+
+        walk(self._root)
+        return Path(tuple(steps), premises=tuple(premises))
