@@ -15,7 +15,6 @@ from ..system.terms import Translator, said, symbol
 from ._atoms import dnf_text
 from ._budget import SECOND, Budget
 
-
 Premises = Sequence[Sequence[Dnf]]
 """Formulas for each premise of a clause; none at all: nothing is assumed."""
 
