@@ -23,6 +23,8 @@ class ExampleTunables:
     blocks: int = 3000  # of a run
     models: int = 6  # of a condition
     walk: int = 14  # steps forwards from a start, for systems without code
+    explore: int = 150  # steps from states drawn at several cut points
+    explore_work: float = 0.3 * SECOND
     back: int = 3  # steps backwards from a failure
     failures: int = 4  # from which to go backwards
     patience: float = 3 * SECOND  # with a question
@@ -78,6 +80,7 @@ class ShareTunables:
     first_depth: int = 8
     midst: float = 1.0 * SECOND  # before others get a turn in the midst of a proof of lemmas
     linear: float = 1.2 * SECOND  # for linear invariants, where the program multiplies variables
+    summing: float = 1 * SECOND  # and where it adds one variable to another again and again
     bounded: float = 1 / 6  # of the work so far, for failures after more steps
     accelerated: float = 0.2 * SECOND  # at least, once loops can be taken many times at once
     least: float = 0.02 * SECOND  # for a question to be worth asking

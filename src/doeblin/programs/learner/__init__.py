@@ -8,7 +8,7 @@ from ._knowledge import Knowledge, Subject
 from ._known import Box, new_formulas
 from ._methods import METHODS, search_method
 from ._news import Asked, Listener, Note, Progress
-from ._powers import multiplies, with_products
+from ._powers import accumulates, multiplies, with_products
 from ._runs import FAST_BLOCK, Runs
 from ._space import Space
 
@@ -25,6 +25,7 @@ __all__ = [
     "Runs",
     "Space",
     "Subject",
+    "accumulates",
     "dnf_of",
     "engine",
     "fits",

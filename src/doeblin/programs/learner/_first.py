@@ -48,6 +48,8 @@ class FirstExamples:
                     break
                 self._walk(start)
         self._reach_all()
+        if self._runs is None and (len(self._system.cuts) > 1 or not self._system.linear):
+            self._explore()
         data.add_models(self._system, failures)
         for failure in failures[: limits.failures]:
             self._back(failure)
@@ -125,6 +127,26 @@ class FirstExamples:
                     break
             else:
                 return
+
+    def _explore(self) -> None:
+        """Steps from states drawn at all cut points: walks from a start see little of most."""
+        until = self._budget.work + self._limits.explore_work
+        clauses = self._system.clauses
+        options = [
+            (index, position)
+            for index, clause in enumerate(clauses)
+            for position in range(len(clause.premises))
+            if clause.target is not None
+        ]
+        for _ in range(self._limits.explore if options else 0):
+            if self._data.failure is not None or self._budget.work > until:
+                return
+            index, position = self._rng.choice(options)
+            known = self._data.good_at(clauses[index].premises[position].cut)
+            if known:
+                model = self._successor(index, position, self._rng.choice(known))
+                if model is not None:
+                    self._data.add_models(self._system, [model])
 
     def _back(self, failure: Model) -> None:
         """A few steps backwards from a failing state."""

@@ -12,6 +12,7 @@ from ..system.terms import Term, compare, postorder, var
 
 Linear = tuple[dict[str, int], int]
 _MOST = 8
+_FEW = 3  # variables whose products all matter
 
 
 @dataclass
@@ -149,11 +150,12 @@ def vector_of(form: Iterable[tuple[str, int]], names: tuple[str, ...]) -> tuple[
 def relevance(system: System) -> list[set[int]]:
     """For each cut the variables on which guards can come to depend.
 
-    An equation that defines a next value matters only if that value does; everything else does.
+    An equation that defines a next value matters only if that value does, be it by way of another
+    variable of the clause; everything else does.
     """
-    needs: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    roots: set[tuple[int, int]] = set()
-    for clause in system.clauses:
+    needs: dict[tuple[int, int | str], set[tuple[int, int | str]]] = {}
+    roots: set[tuple[int, int | str]] = set()
+    for number, clause in enumerate(system.clauses):
         if not clause.premises:
             continue
         own = {n: (p.cut, i) for p in clause.premises for i, n in enumerate(p.names)}
@@ -171,10 +173,11 @@ def relevance(system: System) -> list[set[int]]:
             names = _variables(node)
             mine = {own[n] for n in names if n in own}
             next_ = {following[n] for n in names if n in following}
-            if next_ and node.op == "=":
-                for slot in next_:
-                    needs.setdefault(slot, set()).update(mine | next_)
-            else:
+            between = {(number, n) for n in names if n not in own and n not in following}
+            if node.op == "=":
+                for slot in next_ | between:
+                    needs.setdefault(slot, set()).update(mine | next_ | between)
+            if not next_ or node.op != "=":
                 roots |= mine | next_
     todo = list(roots)
     while todo:
@@ -184,7 +187,13 @@ def relevance(system: System) -> list[set[int]]:
                 todo.append(slot)
     found: list[set[int]] = [set() for _ in system.cuts]
     for cut, index in roots:
-        found[cut].add(index)
+        if isinstance(index, int):
+            found[cut].add(index)
+    for cut, kept in zip(system.cuts, found, strict=True):
+        mattering = {cut.variables[i] for i in kept}
+        if len(mattering & set(cut.plain)) <= _FEW:
+            first = len(cut.plain)
+            kept |= {first + i for i, pair in enumerate(cut.products) if mattering >= set(pair)}
     return [
         kept or set(range(len(c.variables))) for kept, c in zip(found, system.cuts, strict=True)
     ]

@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 
 from ..system import Cut, Premise, System
 from ..system.terms import Term, compare, conj, mul, postorder, substitute, var
-from ._harvest import base_names
+from ._harvest import base_names, linear
 
 _MOST_VARIABLES = 5
 
@@ -25,6 +25,21 @@ def multiplies(system: System) -> bool:
         node.op == "*" and not node.args[0].constant and not node.args[1].constant
         for node in postorder(*roots)
     )
+
+
+def accumulates(system: System) -> bool:
+    """Does any clause add a variable to another, as sums of changing numbers do? Their sizes are
+    quadratic, though nothing is multiplied."""
+    for clause in system.clauses:
+        for term in clause.args if clause.premises else ():
+            if any(len(form) > 1 for form, _ in linear(term, str)):
+                return True
+        for node in postorder(clause.constraint):
+            if node.op == "=" and not node.args[0].boolean:
+                sides = [linear(arg, str) for arg in node.args]
+                if any(len({*a, *b}) > 2 for a, _ in sides[0] for b, _ in sides[1]):
+                    return True
+    return False
 
 
 def with_products(system: System) -> System:

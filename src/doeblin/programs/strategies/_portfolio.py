@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import z3
 
 from .._hints import parse_hints
-from ..learner import Knowledge, Note, Subject, dnf_of, multiplies, with_products
+from ..learner import Knowledge, Note, Subject, accumulates, dnf_of, multiplies, with_products
 from ..lemmas import EARLY, LATE
 from ..solve import Budget, OutOfTime, Pause, Turns
 from ..system import System
@@ -61,14 +61,16 @@ class Portfolio:
         return (yield from self._learn())
 
     def _learn(self) -> Turns[Verdict | None]:
-        """Where the program multiplies variables, linear invariants get a first part of the work,
-        and the rest goes to invariants that may speak of products."""
+        """Where the program multiplies variables or adds them up, linear invariants get a first
+        part of the work, and the rest goes to invariants that may speak of products."""
         judge = self._judge
         system, budget = judge.program.system, judge.budget
-        if not multiplies(system):
+        shares = judge.request.tunables.shares
+        first = shares.linear if multiplies(system) else shares.summing
+        if first == shares.summing and not accumulates(system):
             return (yield from self._learn_in(system, budget))
         try:
-            part = budget.part(judge.request.tunables.shares.linear)
+            part = budget.part(first)
             return (yield from self._learn_in(system, part))
         except (OutOfTime, z3.Z3Exception):
             budget.tick()
