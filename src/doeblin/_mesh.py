@@ -7,6 +7,7 @@ Each row has its own random key, so that the result does not depend on who compu
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -44,12 +45,40 @@ def checked_mesh(mesh: Any) -> Mesh | None:
             "a mesh cannot be given inside of jit, vmap or grad: spread the work outside of them, "
             "or leave the mesh out"
         )
-    if not any(device.process_index == jax.process_index() for device in mesh.devices.flat):
+    owners = _owners(mesh)
+    if owners not in ({jax.process_index()}, set(range(jax.process_count()))):
         raise InputError(
-            f"none of the {mesh.size} devices of the mesh belongs to this process (number "
-            f"{jax.process_index()}): take devices of all processes, as jax.devices() lists them"
+            f"the devices of the mesh belong to the processes {sorted(owners)}: take those of all "
+            f"{jax.process_count()}, as jax.devices() lists them, or of this one (number "
+            f"{jax.process_index()}), as jax.local_devices() does"
         )
     return Mesh(mesh.devices, mesh.axis_names)
+
+
+def writes(mesh: Mesh | None) -> bool:
+    """Whether it is this process that writes files: of those that share a mesh, the first does."""
+    return mesh is None or jax.process_index() == min(_owners(mesh))
+
+
+def check_agreement(mesh: Mesh | None, *facts: Any) -> None:
+    """Refuse where processes that share a mesh would not do the same: they would wait for ever."""
+    if mesh is None or len(_owners(mesh)) == 1:
+        return
+    from jax.experimental.multihost_utils import process_allgather
+
+    digests = [hashlib.sha256(repr(fact).encode()).digest() for fact in facts]
+    seen = np.asarray(process_allgather(np.frombuffer(b"".join(digests), np.uint32)))
+    differ = (seen != seen[0]).any(axis=1)
+    if differ.any():
+        raise InputError(
+            f"process {int(np.argmax(differ))} was given other data, other options or another "
+            "checkpoint than process 0: all must be called alike, and `checkpoint` must name a "
+            "file that all of them see"
+        )
+
+
+def _owners(mesh: Mesh) -> set[int]:
+    return {device.process_index for device in mesh.devices.flat}
 
 
 @contextmanager
@@ -148,7 +177,20 @@ def _put(mesh: Mesh | None, tree: Result, spec: Callable[[Any], PartitionSpec]) 
         return tree
     arrays, rest = eqx.partition(tree, eqx.is_array)
     places = jax.tree.map(lambda leaf: NamedSharding(mesh, spec(leaf)), arrays)
-    return eqx.combine(jax.device_put(arrays, places), rest)
+    if len(_owners(mesh)) == 1:
+        return eqx.combine(jax.device_put(arrays, places), rest)
+    return eqx.combine(jax.tree.map(_put_by_all, arrays, places), rest)
+
+
+def _put_by_all(leaf: Any, place: NamedSharding) -> jax.Array:
+    """Where several processes share a mesh, each brings its part of what all of them have."""
+    if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable:
+        return jax.device_put(leaf, place)
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        words = _put_by_all(jax.random.key_data(leaf), place)
+        return jax.random.wrap_key_data(words, impl=jax.random.key_impl(leaf))
+    host = np.asarray(leaf)
+    return jax.make_array_from_callback(host.shape, place, lambda part: host[part])
 
 
 def _tracing() -> bool:

@@ -112,6 +112,7 @@ def test_draws_do_not_depend_on_the_devices():
 
 
 @here
+@pytest.mark.thorough
 def test_estimates_do_not_depend_on_the_devices():
     chain, options = walker(), {"num_tours": 50, "chunk": 18, "x": jnp.array(0.5)}
     alone = chain.estimate(KEY, jnp.square, **options)
@@ -169,13 +170,11 @@ def test_training_does_not_depend_on_the_devices(tmp_path: Path):
 
 
 @here
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "objective",
     [
-        pytest.param(
-            likelihood(Forward(FixedHorizon(0.3, steps=3), num_walks=2), PLAIN.build),
-            marks=pytest.mark.thorough,
-        ),
+        likelihood(Forward(FixedHorizon(0.3, steps=3), num_walks=2), PLAIN.build),
         PersistentContrastive(Contrastive(num_steps=1, num_walks=2), PLAIN.build),
     ],
     ids=["walks", "particles"],

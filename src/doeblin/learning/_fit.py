@@ -19,7 +19,7 @@ from jax.sharding import Mesh
 
 from .._custom_types import RandomKey
 from .._errors import InputError
-from .._mesh import at_home, checked_mesh, everywhere, using
+from .._mesh import at_home, check_agreement, checked_mesh, everywhere, using, writes
 from .._numbers import whole
 from .._seeds import SeedKeys
 from ..chains import Chain
@@ -121,7 +121,8 @@ def fit(
     With a `mesh`, or inside of `jax.set_mesh`, each batch is spread over its devices; a batch that
     they do not divide is filled up with examples that do not count. Any number of devices gives the
     same result, up to the order in which gradients are added, and may go on from a checkpoint of
-    any other.
+    any other. The devices may belong to several processes (`jax.distributed`), which are then all
+    called alike; the first of them writes the files.
 
     With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
     epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit. It
@@ -160,22 +161,26 @@ def fit(
     mesh = checked_mesh(mesh)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
-        checkpoints.remove_leftovers(path)
+        if writes(mesh):
+            checkpoints.remove_leftovers(path)
         if path.exists():
             trees, run = _resumed(path, facts, _trees(learned, best, state, key, memory))
             learned, best, state = (trees[name] for name in ("parameters", "best", "optimiser"))
             memory = trees["memory"]
             key = jax.random.wrap_key_data(trees["prng"])
 
+    check_agreement(mesh, facts, epochs, vars(run))
     objective, fixed = everywhere(mesh, (objective, fixed))
     learned, best, state, memory = everywhere(mesh, (learned, best, state, memory))
 
     def save() -> None:
-        if path is not None:
+        if path is not None and writes(mesh):
             trees = _trees(learned, best, state, key, memory)
             checkpoints.save(path, trees, {**facts, "run": vars(run)})
 
     warned = False
+    if not writes(mesh):
+        metrics, progress = None, False
     log = Metrics(run.history, None if metrics is None else Path(metrics))
     with using(mesh), Progress(epochs, len(data.batches(batch_size)), progress) as bar:
         while run.epoch < epochs and not run.finished:
