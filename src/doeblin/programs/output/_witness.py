@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import uuid
+from functools import partial
 from typing import Any
 
 from ..._errors import InputError, Place
@@ -12,7 +13,8 @@ from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
 from ..frontends.c import SIGNED_OVERFLOW
-from ..system.terms import c_number, c_text
+from ..system import Graph
+from ..system.terms import TooLargeError, c_number, c_text
 from ..verdict import Outcome, Verdict
 from ._names import closing, following, graph_of, located
 
@@ -43,17 +45,25 @@ def _correctness(program: Program, verdict: Verdict) -> str:
             kind, place = "location_invariant", loop.body
         elif loop.keyword == "goto":
             kind = "location_invariant"
-        content.append(
-            {
-                "invariant": {
-                    "type": kind,
-                    "location": _location(place, loop.function),
-                    "value": c_text(item.formula, item.names, wide=True),
-                    "format": "c_expression",
-                }
-            }
-        )
+        try:
+            value = c_text(item.formula, item.names, ranges=partial(_range, graph))
+        except TooLargeError:
+            continue
+        invariant = {
+            "type": kind,
+            "location": _location(place, loop.function),
+            "value": value,
+            "format": "c_expression",
+        }
+        content.append({"invariant": invariant})
     return _document(program, "invariant_set", content, specification)
+
+
+def _range(graph: Graph, name: str) -> tuple[int, int]:
+    """What the type of a variable holds."""
+    variable = graph.variables[name]
+    low, high = variable.low, variable.high
+    return (-(1 << 63) if low is None else low, (1 << 63) - 1 if high is None else high)
 
 
 def _proved(program: Program) -> str:

@@ -1,7 +1,7 @@
 """Integer terms: building, evaluating, printing, and handing them to Z3."""
 
 from ....linear import WORDS, numeral, symbol
-from ._c import c_number, c_text
+from ._c import TooLargeError, c_number, c_text
 from ._smtlib import Definitions, smtlib
 from ._term import (
     DIVISIONS,
@@ -47,6 +47,7 @@ __all__ = [
     "ZERO",
     "Definitions",
     "Term",
+    "TooLargeError",
     "Translator",
     "add",
     "as_bool",

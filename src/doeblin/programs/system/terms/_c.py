@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,28 +11,42 @@ from ._term import Term
 _LEVEL = {"or": 1, "and": 2, "=": 3, "<=": 4, "<": 4, "+": 5, "*": 6, "tdiv": 6, "trem": 6}
 
 
+Ranges = Callable[[str], tuple[int, int]]
+_LONG, _WIDEST = 1 << 63, 1 << 127
+
+
+class TooLargeError(Exception):
+    """No type of C holds what the term computes."""
+
+
 def c_text(
-    term: Term, name: Callable[[str], str] = lambda n: n, *, wide: bool = False, acsl: bool = False
+    term: Term,
+    name: Callable[[str], str] = lambda n: n,
+    *,
+    ranges: Ranges | None = None,
+    acsl: bool = False,
 ) -> str:
     """The term in C's syntax.
 
-    `wide` computes in `long long`, so that sums of `int`s cannot overflow. In ACSL numbers are
-    mathematical, and nothing is needed.
+    With the `ranges` of the variables' types, it has the same truth when C evaluates it: each
+    comparison is made in a type that holds all it computes (`long long`, or gcc's `__int128`).
+    In ACSL numbers are mathematical, and nothing is needed.
     """
-    return _show(term, _Style(name, wide and not acsl, _plain if acsl else c_number), 0)
+    return _show(term, _Style(name, _plain if acsl else c_number, ranges), 0)
 
 
 class _Style(NamedTuple):
     name: Callable[[str], str]
-    wide: bool
     number: Callable[[int], str]
+    ranges: Ranges | None = None
+    cast: str = ""  # the type in which a comparison is made
 
 
 def c_number(value: int) -> str:
     """A constant of C that has this value."""
     if value == -(1 << 63):
         return "(-9223372036854775807LL - 1)"
-    suffix = "" if abs(value) < 1 << 31 else "LL"
+    suffix = "" if abs(value) < 1 << 31 else "LL" if value < _LONG else "ULL"
     return f"{value}{suffix}"
 
 
@@ -41,14 +56,18 @@ def _plain(value: int) -> str:
 
 
 def _show(term: Term, style: _Style, outer: int) -> str:
-    op, wide = term.op, style.wide
+    op = term.op
     if op == "const":
         return ("1" if term.leaf else "0") if term.boolean else style.number(term.leaf)
     if op == "var":
-        return style.name(term.leaf)
+        return style.cast + style.name(term.leaf)
+    if op in ("<=", "<", "=") and style.ranges is not None and not term.args[0].boolean:
+        style = style._replace(cast=_cast(term, style.ranges), ranges=None)
     if op == "not":
         inner = term.args[0]
         if inner.op == "=" and not inner.args[0].boolean:
+            if style.ranges is not None:
+                style = style._replace(cast=_cast(inner, style.ranges))
             text = f"{_show(inner.args[0], style, 4)} != {_show(inner.args[1], style, 4)}"
             return _wrap(text, 3, outer)
         return f"!({_show(inner, style, 0)})"
@@ -58,7 +77,6 @@ def _show(term: Term, style: _Style, outer: int) -> str:
     if op in ("mod", "div"):
         # C truncates towards zero; the divisor is positive here.
         a, b = _show(term.args[0], style, 7), _show(term.args[1], style, 7)
-        a = f"(long long)({a})" if wide else a
         if op == "mod":
             return f"(({a} % {b} + {b}) % {b})"
         return f"(({a} - ({a} % {b} + {b}) % {b}) / {b})"
@@ -74,11 +92,36 @@ def _show(term: Term, style: _Style, outer: int) -> str:
         text = f"{left} {'==' if op == '=' else op} {right}"
     else:
         sign = {"*": "*", "tdiv": "/", "trem": "%"}[op]
-        first = _show(term.args[0], style, level)
-        if wide and op == "*" and term.args[0].constant and not first.endswith("L"):
-            first += "LL"
-        text = f"{first} {sign} {_show(term.args[1], style, level + 1)}"
+        first, second = _show(term.args[0], style, level), _show(term.args[1], style, level + 1)
+        text = f"{first} {sign} {second}"
     return _wrap(text, level, outer)
+
+
+def _cast(comparison: Term, ranges: Ranges) -> str:
+    """What each variable is cast to, so that C compares what mathematics does."""
+    if all(arg.op in ("var", "const") for arg in comparison.args):
+        sides = [
+            ranges(arg.leaf) if arg.op == "var" else (arg.leaf, arg.leaf) for arg in comparison.args
+        ]
+        signed = [low < 0 or high < 1 << 31 for low, high in sides]
+        if all(signed) or all(low >= 0 for low, _ in sides):
+            return ""
+    size = max(_size(arg, ranges) for arg in comparison.args)
+    if size >= _WIDEST:
+        raise TooLargeError
+    return "(long long)" if size < _LONG else "(__int128)"
+
+
+def _size(term: Term, ranges: Ranges) -> int:
+    """No number that is met on the way to the term's value is larger than that."""
+    if term.op == "const":
+        return abs(int(term.leaf)) if -_LONG <= term.leaf < 2 * _LONG else _WIDEST
+    if term.op == "var":
+        return max(map(abs, ranges(term.leaf)))
+    if term.op == "*":
+        return math.prod(_size(arg, ranges) for arg in term.args)
+    sizes = [_size(arg, ranges) for arg in term.args]
+    return sum(sizes) + (sizes[-1] if term.op in ("mod", "div") else 0)
 
 
 def _remainder(term: Term) -> str | None:
@@ -102,8 +145,6 @@ def _sum(term: Term, style: _Style) -> str:
             text += f" - {piece}"
         else:
             piece = _show(arg, style, 5)
-            if style.wide and number == 0 and not piece.startswith("("):
-                piece = f"(long long){piece}" if arg.op != "const" else piece
             text += f" + {piece}" if number else piece
     return text
 
