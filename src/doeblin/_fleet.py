@@ -102,9 +102,9 @@ def _workers_lost_by(error: Exception) -> int:
 
 
 @contextlib.contextmanager
-def dask_cluster(address: str, *, seen: str | None = None) -> Iterator[Fleet]:
-    """The workers of a Dask scheduler, if they can be used: all have this version of doeblin, and
-    all see the folder `seen`."""
+def dask_cluster(address: str, *, seen: str | None = None, single: bool = False) -> Iterator[Fleet]:
+    """The workers of a Dask scheduler, if they can be used: all have this version of doeblin, see
+    the folder `seen`, and have a `single` thread where tasks cannot share a process."""
     require("cluster", "distributed")
     from distributed import Client
 
@@ -122,9 +122,14 @@ def dask_cluster(address: str, *, seen: str | None = None) -> Iterator[Fleet]:
         ) from None
     with contextlib.closing(client):
         _check_workers(client, name, seen)
+        if single and max(client.nthreads().values()) > 1:
+            raise InputError(
+                f"{name} has workers with several threads, but here each task needs a process of "
+                "its own: start them with `dask worker --nthreads 1`"
+            )
         executor = client.get_executor(pure=False)
         try:
-            yield Fleet(executor, lambda: 2 * sum(client.nthreads().values()), name)
+            yield Fleet(executor, lambda: sum(client.nthreads().values()), name)
         finally:
             with contextlib.suppress(Exception):
                 executor.shutdown(wait=False)

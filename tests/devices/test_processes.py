@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from jax.sharding import Mesh
 from safetensors import safe_open
 
 from doeblin.learning import Fit, fit
@@ -49,8 +51,13 @@ here.train(mesh, path)
 EPOCHS = 3
 
 
-def train(mesh=None, path: object = None, seed: int = 3) -> Fit:
-    options = {"batch_size": 6, "epochs": EPOCHS, "checkpoint_every": 2, "seed": seed}
+def train(mesh: Mesh | None = None, path: Path | None = None, seed: int = 3) -> Fit:
+    options: dict[str, Any] = {
+        "batch_size": 6,
+        "epochs": EPOCHS,
+        "checkpoint_every": 2,
+        "seed": seed,
+    }
     return fit(noisy, start(), data(32, 0), mesh=mesh, checkpoint=path, **options)
 
 

@@ -194,6 +194,14 @@ def test_workers_of_another_version_are_refused(cluster, tmp_path: Path, capsys,
     assert "has doeblin" in error and "but this is 0.0.1" in error and error.count("\n") == 1
 
 
+def test_a_search_runs_on_a_cluster(cluster, tmp_path: Path, capsys):
+    rows = "".join(f"{x},{x < 3}\n" for x in range(6))
+    (tmp_path / "examples.csv").write_text("x,f\n" + rows)
+    with pytest.raises(SystemExit) as end:
+        main(["formula", str(tmp_path / "examples.csv"), "--cluster", cluster.scheduler_address])
+    assert end.value.code == 0 and "x <= 2" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "nonsense", "", "tcp://host:port"])
 def test_an_address_without_a_scheduler_is_refused(address: str, tmp_path: Path, capsys):
     (tmp_path / "a.c").write_text(EMPTY)

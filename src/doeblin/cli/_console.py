@@ -6,15 +6,18 @@ import contextlib
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .._errors import InputError, OutputError
 from .._text import json_text, visible
 from ._status import Status
+
+if TYPE_CHECKING:
+    from .._fleet import Fleet
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 seed_option = click.option(
@@ -38,6 +41,22 @@ resume_option = click.option(
     metavar="RESULTS",
     help="Keep results in this file (JSON lines), and do only what it lacks.",
 )
+
+
+@contextlib.contextmanager
+def fleet(jobs: int, cluster: str | None, *, single: bool = False) -> Iterator[Fleet | None]:
+    """The workers of `--cluster`, or as many processes as `--jobs`; nothing for one."""
+    from .._children import process_pool
+    from .._fleet import Fleet, dask_cluster
+
+    if cluster is not None:
+        with dask_cluster(cluster, single=single) as found:
+            yield found
+    elif jobs > 1:
+        with process_pool(jobs) as pool:
+            yield Fleet(pool, lambda: jobs)
+    else:
+        yield None
 
 
 class _Seconds(click.ParamType):

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._children import process_pool
 from .._errors import InputError
 from . import _console
 from ._status import Status
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from ..formulas import Examples, Formula, Method, SearchResult
 
 
@@ -57,6 +53,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Processes that search at once; with one, same seed, same answer.",
 )
+@_console.cluster_option
 @_console.seed_option
 @_console.json_option
 def formula(
@@ -76,6 +73,7 @@ def formula(
     time_limit: float,
     max_steps: int | None,
     workers: int,
+    cluster: str | None,
     seed: int,
     as_json: bool,
 ) -> int:
@@ -112,7 +110,7 @@ def formula(
         max_terms=max_terms,
     )
     chosen = _method(method, beta, exits)
-    with _meter() as progress, _pool(workers) as executor:
+    with _console.fleet(workers, cluster) as fleet, _meter() as progress:
         result = search(
             data,
             method=chosen,
@@ -123,7 +121,8 @@ def formula(
             max_steps=max_steps,
             seconds=time_limit,
             progress=progress,
-            executor=executor,
+            executor=fleet and fleet.executor,
+            chains=fleet and fleet.width(),
         )
     checked = _checked(result.formula, data) if check else None
     if as_json:
@@ -259,11 +258,6 @@ def _rows(rows: Any) -> str:
     shown = ", ".join(str(k + 1) for k in rows[:8])
     more = f" and {len(rows) - 8:,} more" if len(rows) > 8 else ""
     return f"row{'s' * (len(rows) != 1)} {shown}{more}"
-
-
-def _pool(workers: int) -> AbstractContextManager[Executor | None]:
-    """A process pool for several workers, nothing for one."""
-    return process_pool(workers) if workers > 1 else nullcontext()
 
 
 class _meter:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._children import process_pool
 from .._files import write_text
 from . import _console
 from ._progress import progress
 
+if TYPE_CHECKING:
+    from .._fleet import Fleet
+
 
 def run_programs(
-    trials: int, timeout: float, peers: bool, jobs: int, out: Path, seed: int, as_json: bool
+    trials: int,
+    timeout: float,
+    peers: bool,
+    fleet: Fleet | None,
+    out: Path,
+    seed: int,
+    as_json: bool,
 ) -> None:
     from ..programs.examples import PAPER
     from ..programs.peers import PEERS
@@ -22,7 +29,8 @@ def run_programs(
 
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers
-    with progress(total) as bar, process_pool(jobs) if jobs > 1 else nullcontext() as executor:
+    executor = None if fleet is None else fleet.executor
+    with progress(total) as bar:
         cells = program_table(
             trials, timeout=timeout, seed=seed, executor=executor, log=log, step=bar.add
         )

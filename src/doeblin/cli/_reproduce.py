@@ -188,6 +188,7 @@ def gestures(
     show_default=True,
     help="Processes. More than one is faster, but their wall times disturb each other.",
 )
+@_console.cluster_option
 @_console.out_option("reproduced", "programs.json")
 @_console.seed_option
 @_console.json_option
@@ -197,6 +198,7 @@ def programs(
     timeout: float,
     peers: bool,
     jobs: int,
+    cluster: str | None,
     out: Path,
     seed: int,
     as_json: bool,
@@ -216,4 +218,5 @@ def programs(
     """
     from ._programs_table import run_programs
 
-    run_programs(20 if quick else trials, timeout, peers, jobs, out, seed, as_json)
+    with _console.fleet(jobs, cluster, single=True) as fleet:
+        run_programs(20 if quick else trials, timeout, peers, fleet, out, seed, as_json)
