@@ -129,10 +129,22 @@ def dask_cluster(address: str, *, seen: str | None = None, single: bool = False)
             )
         executor = client.get_executor(pure=False)
         try:
-            yield Fleet(executor, lambda: sum(client.nthreads().values()), name)
+            yield Fleet(executor, _now_and_then(lambda: sum(client.nthreads().values())), name)
         finally:
             with contextlib.suppress(Exception):
                 executor.shutdown(wait=False)
+
+
+def _now_and_then(ask: Callable[[], int], every: float = 1.0) -> Callable[[], int]:
+    """Clusters grow and shrink, but to ask for each task would cost as much as the task."""
+    known = [ask(), time.monotonic()]
+
+    def answer() -> int:
+        if time.monotonic() - known[1] > every:
+            known[:] = [ask(), time.monotonic()]
+        return int(known[0])
+
+    return answer
 
 
 def _check_workers(client: Any, name: str, seen: str | None) -> None:
