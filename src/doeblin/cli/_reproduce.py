@@ -193,6 +193,7 @@ def gestures(
 @_console.seed_option
 @_console.json_option
 def programs(
+    *,
     trials: int,
     quick: bool,
     timeout: float,
