@@ -43,6 +43,13 @@ def _same(first: Path, second: str) -> bool:
         return os.path.realpath(first) == os.path.realpath(second)
 
 
+def _check_included(program: Any, target: str) -> None:
+    """No output may replace a header that the program has read."""
+    included = program.remarks.included if program.remarks is not None else ()
+    if any(_same(path, target) for path in included):
+        raise InputError("the program includes it: choose another name")
+
+
 def reproduced(program: Any, verdict: Any, target: str | None) -> tuple[Any, list[str]]:
     """Write a test that fails as the program does; the verdict, and what was written.
 
@@ -56,17 +63,18 @@ def reproduced(program: Any, verdict: Any, target: str | None) -> tuple[Any, lis
     from ..programs import Outcome, output
 
     try:
+        _check_included(program, target)
         text = output.driver(program, verdict)
     except InputError as error:  # the verdict stands
         return verdict, [f"not written: {target} ({error})"]
     tried = output.run_driver(text, verdict)
     if tried.fails is False:
-        reason = f"{verdict.reason} was found, but a test of it, {tried.remark}: please report this"
+        reason = f"{verdict.reason} was found, but its test was {tried.remark}: please report this"
         doubted = dataclasses.replace(
             verdict, outcome=Outcome.UNKNOWN, reason=reason, doubtful=True
         )
         return doubted, [f"not written: {target} ({tried.remark})"]
-    if not tried.compiled:
+    if not tried.kept:
         return verdict, [f"not written: {target} ({tried.remark})"]
     write_text(target, output.confirmed(text) if tried.fails else text)
     return verdict, [f"wrote {target} ({tried.remark})"]
@@ -90,6 +98,7 @@ def write_outputs(program: Any, verdict: Any, options: dict[str, Any]) -> Iterat
             yield f"not written: {target} (--{name} is for {' and '.join(verdicts)})"
             continue
         try:
+            _check_included(program, target)
             text = make(program, verdict)
         except InputError as error:  # the verdict stands
             yield f"not written: {target} ({error})"

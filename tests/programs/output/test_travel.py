@@ -375,6 +375,38 @@ def test_a_test_that_does_not_fail_is_not_written(tmp_path, monkeypatch, capsys)
     assert "Nobody has run it yet" in target.read_text()
 
 
+OVERLOOKED = {
+    "own macro": "#include <stdlib.h>\n#define assert(c) do { if (!(c)) abort(); } while (0)\n"
+    "int main(void) { int x = unknown(); assert(x != 42); return 0; }",
+    "never set": "int main(void) { switch (unknown()) { int x; case 3: if (x == 9) assert(0); } }",
+    "of the library": "#include <stdlib.h>\nint main(void) { return abs(unknown()) > 0; }",
+    "unused": "int main(void) { int x = unknown(); x + 1; return 0; }",
+}
+
+
+@compiled
+@pytest.mark.parametrize("name", OVERLOOKED)
+def test_a_test_that_cannot_fail_says_nothing_against_a_verdict(name, tmp_path, capsys):
+    source, target = tmp_path / "p.c", tmp_path / "t.c"
+    source.write_text(OVERLOOKED[name])
+    with pytest.raises(SystemExit) as end:
+        main(["verify", str(source), "--overflow", "--test", str(target)])
+    said = capsys.readouterr().out
+    assert end.value.code == 1 and said.startswith("UNSAFE") and f"not written: {target}" in said
+    assert not target.exists()
+
+
+def test_outputs_may_not_overwrite_headers(tmp_path, capsys):
+    source, header = tmp_path / "a.c", tmp_path / "a.h"
+    source.write_text(f'#include "a.h"\n{SAFE}')
+    header.write_text("#define TEN 10\n")
+    for option in ("--acsl", "--certificate", "--witness"):
+        with pytest.raises(SystemExit) as end:
+            main(["verify", str(source), option, str(header)])
+        assert end.value.code == 0 and "the program includes it" in capsys.readouterr().out
+        assert header.read_text() == "#define TEN 10\n"
+
+
 def test_deep_and_long_files_end_in_a_message(tmp_path, capsys):
     for name, text in {
         "include.c": f'#include "{"a" * 300}.h"\n{SAFE}',

@@ -18,7 +18,7 @@ _LIMITS = f'ulimit -t {_SECONDS}; ulimit -v 2097152; ulimit -f 0; ulimit -c 0; e
 _TRAP = "-fsanitize-undefined-trap-on-error"
 _SANITIZERS = {
     "division by zero": "-fsanitize=integer-divide-by-zero",
-    "signed overflow": "-fsanitize=signed-integer-overflow",
+    "signed overflow": "-fsanitize=signed-integer-overflow,shift",
     "shift": "-fsanitize=shift",
     "unreachable reached": "-fsanitize=unreachable",
 }
@@ -28,11 +28,12 @@ STOPPED, EXITS = "it is stopped by a signal.", "it exits with status 1."
 
 
 class Tried(NamedTuple):
-    """What came of a test: `fails` is None where it could not be run to its end."""
+    """What came of a test: `fails` is None where nothing follows from its run, or there was none;
+    `kept` is false for one that is of no use."""
 
     fails: bool | None
     remark: str
-    compiled: bool = True
+    kept: bool = True
 
 
 def flags(verdict: Verdict) -> list[str]:
@@ -71,7 +72,7 @@ def run_driver(text: str, verdict: Verdict) -> Tried:
                 why = made.stderr.decode("utf-8", "replace").strip().splitlines()
                 error = next((line for line in why if "error" in line), "no reason given")
                 said = error.removeprefix(str(source))[:200]
-                return Tried(None, f"it does not compile: {said}", compiled=False)
+                return Tried(None, f"it does not compile: {said}", kept=False)
             ended = subprocess.run(
                 ["/bin/sh", "-c", _LIMITS, str(binary)],
                 stdin=subprocess.DEVNULL,
@@ -94,7 +95,21 @@ def run_driver(text: str, verdict: Verdict) -> Tried:
         return Tried(True, f"compiled with {Path(compiler).name} and run: it fails")
     if ended.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
         return Tried(None, f"unchecked: it was stopped after {_SECONDS} s")
-    return Tried(False, "compiled and run, it does not fail")
+    if why := _overlooked(verdict):
+        return Tried(None, f"compiled and run, and does not fail: {why}", kept=False)
+    return Tried(False, "compiled and run, and does not fail")
+
+
+def _overlooked(verdict: Verdict) -> str | None:
+    """Why a test may end well although the program fails."""
+    if _undefined(verdict):
+        return "compilers overlook some undefined behaviour"
+    run = verdict.failure.run if verdict.failure else None
+    if run is not None and any(
+        havoc.origin in ("declaration", "hidden") for havoc, _ in run.inputs
+    ):
+        return "variables that are never set could not be given their values"
+    return None
 
 
 def _undefined(verdict: Verdict) -> str:

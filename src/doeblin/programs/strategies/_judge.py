@@ -182,7 +182,7 @@ class Judge:
                 "the property fails, but only after a signed overflow, which C leaves undefined "
                 f"({found.place}); --overflow makes that a failure"
             )
-        return "the property fails on mathematical integers, but not on C's"
+        return "a run fails on mathematical integers, and on C's it could not be confirmed"
 
     def _verdict(self, outcome: Outcome, reason: str, **more: object) -> Verdict:
         progress = self.progress

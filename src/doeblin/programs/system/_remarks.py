@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..._errors import Place
@@ -13,7 +14,8 @@ class Remarks:
     """`properties` are the places of what the program declares about itself, `undefined` those
     where C asks for something; `without_body` the functions of which nothing is known,
     `by_contract` those of which a contract is all that is known; `required` the functions whose
-    precondition is assumed, because the program starts there."""
+    precondition is assumed, because the program starts there; `included` the headers of the
+    program's own."""
 
     properties: dict[Place, str] = field(default_factory=dict)
     undefined: dict[Place, str] = field(default_factory=dict)
@@ -21,6 +23,7 @@ class Remarks:
     by_contract: dict[str, Place] = field(default_factory=dict)
     required: dict[str, Place] = field(default_factory=dict)
     missing: dict[str, Place] = field(default_factory=dict)
+    included: tuple[Path, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -246,6 +246,11 @@ class Preprocessor:
             raise Unsupported(f"'{name}', which {header} may define,", token.place)
         return False
 
+    @property
+    def included(self) -> tuple[Path, ...]:
+        """The headers of the program's own that were read."""
+        return tuple(sorted(self._read))
+
     def from_header(self, name: str) -> str | None:
         """Where a name may be from that is not defined here, if it may be from elsewhere."""
         for header in sorted(self.known):

@@ -37,6 +37,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
         lowering.headers = bool(preprocessor.known or preprocessor.missing)
         lowering.from_header = preprocessor.from_header
         lowering.graph.remarks.missing = dict(preprocessor.missing)
+        lowering.graph.remarks.included = preprocessor.included
         return _lower(lowering, tree, file)
     except ParseError as error:
         found = _located(str(error), _next_line(parser), places, end)
