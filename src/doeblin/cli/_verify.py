@@ -27,6 +27,7 @@ _STATUS = {
 }
 _ANSWERS = {"SAFE": "sat", "UNSAFE": "unsat", "UNKNOWN": "unknown"}
 _COLOURS = {"SAFE": "green", "UNSAFE": "red", "UNKNOWN": "yellow", "ERROR": "red"}
+_CALLS = 10  # that are shown of a stack
 _WORST = ("ERROR", "UNSAFE", "UNKNOWN", "SAFE")
 
 
@@ -249,10 +250,21 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
         _console.echo(f"  assuming {' and '.join(verdict.assumptions)}")
     if verdict.remark:
         _console.echo(f"  {verdict.remark}")
+    graph = (verdict.proved or program).graph
+    called = graph.procedures.values() if graph is not None else ()
+    procedures = {block for item in called for block in (item.entry, item.exit)}
     for invariant in verdict.invariants:
-        _console.echo(f"  {invariant.place.line}:{invariant.place.column}  {invariant.text}")
+        where = f"{invariant.place.line}:{invariant.place.column}"
+        if invariant.block in procedures:
+            where += f"  {invariant.name}:"
+        _console.echo(f"  {where}  {invariant.text}")
     if name == "UNSAFE":
         _show_inputs(verdict)
+        calls = output.calls(program, verdict)
+        for line in calls[:_CALLS]:
+            _console.echo(f"  {line}")
+        if len(calls) > _CALLS:
+            _console.echo(f"  … and {len(calls) - _CALLS} more calls (--json has them)")
     if options["trace"]:
         for line in output.trace(program, verdict):
             _console.echo(line)

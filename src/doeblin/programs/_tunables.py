@@ -29,6 +29,8 @@ class ExampleTunables:
     failures: int = 4  # from which to go backwards
     patience: float = 3 * SECOND  # with a question
     patience_with_products: float = 0.6 * SECOND  # these are hard: better to ask something else
+    long_runs: int = 3  # of programs with calls, which are never compiled
+    long_blocks: int = 60_000  # of each
     seen: int = 800  # states at a cut point to hold candidates against
     seen_of_a_run: int = 12
     large: int = 300  # a constant that short runs do not reach
@@ -45,6 +47,7 @@ class LemmaTunables:
     guards: int = 20
     phases: int = 8
     columns: int = 20  # that enter a congruence
+    rows: int = 60  # of a table of all states
     values: int = 16  # that a mode has at most
     modes: int = 1200
     of_a_mode: int = 60

@@ -126,6 +126,12 @@ class Verdict:
                 found["inputs_law"] = [
                     {"times": times, "inputs": _listed(part)} for part, times in self.law
                 ]
+            run = self.failure.run if self.failure is not None else None
+            if run is not None and run.stack:
+                found["stack"] = [
+                    {"function": call.procedure, "arguments": list(args), "line": _line(call.place)}
+                    for call, args in run.stack
+                ]
             if self.failure is not None and self.failure.facts:
                 found["derivation"] = [_instance(fact) for fact in self.failure.facts]
         return found
@@ -133,13 +139,16 @@ class Verdict:
 
 def _instance(fact: Fact) -> dict[str, Any]:
     """An instance of a clause: where that stands, what it concludes, and from which before it."""
-    place = fact.place
     return {
-        "line": place.line if place else None,
+        "line": _line(fact.place),
         "concludes": fact.name,
         "values": fact.values,
         "from": list(fact.premises),
     }
+
+
+def _line(place: Place | None) -> int | None:
+    return place.line if place is not None else None
 
 
 def _listed(inputs: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:

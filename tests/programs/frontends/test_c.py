@@ -47,10 +47,7 @@ def test_malformed(text, message):
         ("int main() {\n  int a[3];\n  a[0] = 1;\n}", "arrays at p.c:3:3"),
         ("int main() { int x; int *p = &x; *p = 1; assert(*p); }", "pointers at p.c:1:25"),
         ("int main() { double d = 1; d = d + 1; }", "floating point at p.c:1:28"),
-        (
-            "int f(int n) { return f(n); }\nint main() { f(1); }",
-            "recursion (the function 'f') at p.c:1:23",
-        ),
+        ("int main(int n) { return main(n); }", "recursion of 'main' at p.c:1:26"),
         ("int main() { int x = 1, y = 2; assert(x ^ y); }", "bit operations at p.c:1:39"),
         ("int main() { volatile int v = 1; assert(v); }", "volatile variables at p.c:1:27"),
         ("int main() { int x = 0; int a[1] = {x++}; assert(x); }", "arrays at p.c:1:29"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from .._tunables import SECOND, ExampleTunables
-from ..solve import Conditions, GaveUp, Model
+from ..solve import Conditions, GaveUp, Model, Path
 from ._data import Data
 from ._runs import BLOCK, Runs
 from ._starts import Starts
@@ -43,6 +43,8 @@ class FirstExamples:
         if self._runs is not None and self._system.linear:
             self._run(self._runs, limits.quick_runs if quick else limits.runs)
         else:
+            if self._runs is not None:
+                self._run_on(self._runs)
             for start in starts:
                 if self._budget.work > SECOND:
                     break
@@ -86,6 +88,19 @@ class FirstExamples:
             self._budget.tick()
             first = runs.starts.draw(self._rng) if number % 2 == 0 else None
             self._budget.spend(BLOCK * runs.record(self._data, first, self._limits))
+
+    def _run_on(self, runs: Runs) -> None:
+        """Long runs in the hope of a failure. The states on the way are for others to look at: an
+        example must have a derivation, and that of a call is no run of its own."""
+        for _ in range(self._limits.long_runs):
+            self._budget.tick()
+            inputs = runs.inputs(runs.starts.draw(self._rng))
+            run = runs.interpreter.run(inputs, limit=self._limits.long_blocks)
+            self._budget.spend(BLOCK * run.blocks)
+            if run.outcome == "failed":
+                self._data.failure = Path.of_run([value for _, value in run.inputs])
+            if self._data.failure is not None or not run.inputs:
+                return
 
     def _reach_all(self) -> None:
         """Look for states of cut points that no run has reached, one step from those reached."""

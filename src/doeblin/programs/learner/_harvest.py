@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ...linear import EQ, LE, NE, Atom, Dnf
-from ..system import Assign, Assume, Branch, Graph, System
+from ..system import Assign, Assume, Branch, Call, Graph, System
 from ..system.terms import Term, compare, postorder, var
 
 Linear = tuple[dict[str, int], int]
@@ -88,6 +88,8 @@ def harvest(system: System, graph: Graph | None) -> Suggestions:
                     updates.append((statement.name, statement.value))
                 elif isinstance(statement, Assume):
                     roots.append(statement.condition)
+                elif isinstance(statement, Call):
+                    roots += statement.args
             if isinstance(block.end, Branch):
                 roots.append(block.end.condition)
     comparisons = [n for n in postorder(*roots) if n.op in ("<=", "<", "=") and not _boolean(n)]
@@ -117,8 +119,9 @@ def base_names(system: System) -> dict[str, str]:
     inputs = (item for clause in system.clauses for item in clause.inputs)
     found = {item.name: item.variable for item in inputs if item.variable is not None}
     for clause in system.clauses:
-        for cut, names in clause.premises[1:]:
-            found |= zip(names, system.cuts[cut].variables, strict=True)
+        for cut, names in clause.premises:
+            if names != system.cuts[cut].variables:
+                found |= zip(names, system.cuts[cut].variables, strict=True)
     return found
 
 

@@ -83,8 +83,9 @@ class Knowledge:
         """More reachable states, for candidates to be held against; by so much work on runs."""
         if self.cloud is not None and near:
             self.data.failure = self.data.failure or self.cloud.grow(self.budget, near)
-            if self.graph is not None and far and self.data.failure is None:
-                self.cloud.reach_far(self.graph, self.budget, far)
+            graph = self.graph
+            if graph is not None and not graph.procedures and far and self.data.failure is None:
+                self.cloud.reach_far(graph, self.budget, far)
 
     def reachable(self, cut: int) -> list[tuple[int, ...]]:
         """The reachable states of a cut point that are known."""

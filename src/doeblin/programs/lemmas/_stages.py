@@ -18,6 +18,7 @@ from ._given import hints
 from ._implications import implications, wide_implications
 from ._modes import modes
 from ._sizes import sizes
+from ._table import table
 from ._two_values import two_values
 
 SOURCES: dict[str, Source] = {
@@ -30,6 +31,7 @@ SOURCES: dict[str, Source] = {
     "two-values": two_values,
     "modes": modes,
     "sizes": sizes,
+    "table": table,
     "implications": implications,
     "likely-bounds": likely_bounds,
     "wide-bounds": wide_bounds,
@@ -44,6 +46,10 @@ def always(system: System) -> bool:
 
 def one_loop(system: System) -> bool:
     return len(system.cuts) == 1
+
+
+def with_calls(system: System) -> bool:
+    return not system.linear
 
 
 class Stage(NamedTuple):
@@ -66,6 +72,7 @@ _SIMPLE = ("hints", "equations", "comparisons")
 STAGES = (
     Stage("likely bounds", (*_SIMPLE, "likely-bounds", "congruences"), when=one_loop),
     Stage("facets", _PLAIN, share=0.06 * SECOND),
+    Stage("tables", ("table",), share=0.06 * SECOND, when=with_calls),
     Stage("more facets", _PLAIN, share=0.25 * SECOND, far=0.1 * SECOND, rested=True),
     Stage("modes", (*_PLAIN, "modes")),
     Stage("implications", (*_PLAIN, "implications")),
@@ -75,4 +82,4 @@ STAGES = (
 )
 """The cheapest and most likely first."""
 QUICK = STAGES[:2]
-EARLY, LATE = STAGES[:4], STAGES[4:]
+EARLY, LATE = STAGES[:5], STAGES[5:]

@@ -5,12 +5,13 @@ from ._certificate import certificate, check_certificate, decided
 from ._driver import driver
 from ._model import model
 from ._run import Tried, confirmed, run_driver
-from ._trace import trace
+from ._trace import calls, trace
 from ._witness import witness
 
 __all__ = [
     "Tried",
     "acsl",
+    "calls",
     "certificate",
     "check_certificate",
     "confirmed",

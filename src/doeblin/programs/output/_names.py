@@ -33,7 +33,13 @@ def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> 
             f"{verdict.outcome.value}"
         )
     proved = verdict.proved or program
-    return proved.graph or program.graph
+    graph = proved.graph or program.graph
+    if graph.procedures and wanted is Outcome.SAFE:
+        names = ", ".join(f"'{name}'" for name in graph.procedures)
+        raise InputError(
+            f"{what} of recursive functions ({names}) is not available; --certificate has the proof"
+        )
+    return graph
 
 
 def located(graph: Graph, verdict: Verdict) -> list[Located]:

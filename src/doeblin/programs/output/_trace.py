@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._program import Program
 from ..solve import Fact
-from ..system import Assign, Branch, Fail, Havoc
+from ..system import Assign, Branch, Call, Fail, Havoc, Return
 from ..verdict import Verdict
 from ._names import lines_of
 
@@ -38,6 +38,10 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
             what = "true" if value else "false"
         elif isinstance(step, Fail):
             what = step.what
+        elif isinstance(step, Call):
+            what = f"{step.procedure} is called"
+        elif isinstance(step, Return):
+            what = f"{step.procedure} returns" + (f" {value}" if value is not None else "")
         else:
             continue
         if place.file != program.file:
@@ -45,7 +49,21 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         else:
             text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
         shown.append(f"{place.line:>5}  {text:<48}  {what}")
-    return shown
+    return [*shown, *(f"    {line}" for line in calls(program, verdict))]
+
+
+def calls(program: Program, verdict: Verdict) -> list[str]:
+    """The calls that had not returned when a run failed, innermost first."""
+    run = verdict.failure.run if verdict.failure is not None else None
+    found = []
+    for call, args in reversed(run.stack if run is not None else ()):
+        names = []
+        if program.graph is not None:
+            parameters = program.graph.procedures[call.procedure].parameters
+            names = [program.graph.variables[name].shown for name in parameters]
+        values = ", ".join(f"{n} = {v}" for n, v in zip(names, args, strict=True))
+        found.append(f"in {call.procedure}({values}), called at {call.place}")
+    return found
 
 
 def _fact(number: int, fact: Fact) -> str:

@@ -5,8 +5,9 @@ from ._atoms import all_term, dnf_term
 from ._bounded import Unrolling
 from ._budget import SECOND, Budget, OutOfTime
 from ._conditions import Conditions, GaveUp, Model
+from ._paths import Path
 from ._recheck import Obligation, obligations, recheck
-from ._replay import FARTHEST, Fact, Failure, Path, fails_on, replay_clauses, replay_graph
+from ._replay import FARTHEST, Fact, Failure, fails_on, replay_clauses, replay_graph
 from ._selection import Selection
 from ._spacer import spacer
 from ._trees import Trees

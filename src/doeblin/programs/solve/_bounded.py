@@ -9,7 +9,7 @@ import z3
 from ..system import System
 from ..system.terms import Translator, substitute, var
 from ._budget import SECOND, Budget
-from ._replay import Path
+from ._paths import Path
 
 _UNROLLING = 2000  # units of work to write down a clause once more
 _SMALL = SECOND  # work to find a failure with small inputs, too

@@ -11,43 +11,16 @@ from typing import NamedTuple
 from ..._errors import Place
 from ..system import Clause, Fail, Graph, Havoc, Interpreter, Law, Run, System
 from ..system.terms import evaluate
+from ._paths import Path
+from ._scripts import scripted
 
 _SHORT = 100_000
+_DEEP = 1_000_000  # blocks of a run with calls, of which none is compiled
 _LONG = 4_000_000_000
 _SHOWN = 200
 _KEPT = 1000  # inputs of a run that has more than can be kept
 _PROBES = 20  # turns of a leap that are looked at
 FARTHEST = 10_000_000  # turns that are taken one by one where leaping does not do
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A way to a failure: inputs of a concrete run so far (`prefix`), then steps by clause.
-
-    `prefix` are the values of a run's inputs in order; each step gives the values of the clause's
-    variables and inputs. `turns` says how often each step is taken (once, when it is empty).
-    """
-
-    steps: tuple[tuple[int, dict[str, int]], ...]
-    prefix: tuple[int, ...] = ()
-    arrivals: int = 0
-    turns: tuple[int, ...] = ()
-    leaps: tuple[Clause | None, ...] = ()
-    """Of a step that is taken many times, the clause that takes all of them at once."""
-    premises: tuple[tuple[int, ...], ...] = ()
-    """The steps that each step builds on, one for each premise of its clause; when it is empty,
-    each builds on the one before it."""
-
-    def builds_on(self, number: int) -> tuple[int, ...]:
-        """The steps before this one that it follows from."""
-        if self.premises:
-            return self.premises[number]
-        return (number - 1,) if number else ()
-
-    @classmethod
-    def of_run(cls, inputs: Sequence[int]) -> Path:
-        """A run on these inputs, which decide all of it."""
-        return cls((), tuple(inputs), 1 << 60)
 
 
 class Fact(NamedTuple):
@@ -78,6 +51,19 @@ def replay_graph(
     tick: Callable[[], None] = lambda: None,
 ) -> Failure | None:
     """Run the program with the path's inputs; a failure only if the program really fails."""
+    if graph.procedures and path.steps:
+        inputs, blocks, tell, initial = scripted(graph, system, path, _default)
+        run = interpreter.run(
+            inputs,
+            watch=blocks,
+            limit=_DEEP,
+            initial=initial,
+            record=True,
+            visit_limit=_DEEP,
+            arrive=tell,
+            again=True,
+        )
+        return Failure(run) if run.outcome == "failed" else None
     sites = [system.clauses[index].sites(values) for index, values in path.steps]
     ends = list(accumulate(path.turns or [1] * len(sites)))
     queue = iter(path.prefix)
@@ -114,6 +100,8 @@ def replay_graph(
     )
     if run.outcome == "cut" and sum(path.turns) > _SHORT and any(path.leaps):
         return _Leaping(interpreter, system, path).replay(initial)
+    if run.outcome == "cut" and graph.procedures:
+        return None
     if run.outcome == "cut":
         queue = iter(path.prefix)
         if not any(sites[1:]):
@@ -192,8 +180,9 @@ def fails_on(
     interpreter: Interpreter, inputs: Sequence[int], tick: Callable[[], None]
 ) -> Fail | None:
     """The failure that a program comes to on these inputs, if it does."""
-    run = interpreter.run(_in_order(inputs), limit=_SHORT, visit_limit=_SHORT)
-    if run.outcome != "cut":
+    most = _DEEP if interpreter.graph.procedures else _SHORT
+    run = interpreter.run(_in_order(inputs), limit=most, visit_limit=most)
+    if run.outcome != "cut" or interpreter.graph.procedures:
         return run.failure
     from ..system.fast import Fast
 

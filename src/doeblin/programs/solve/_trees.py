@@ -16,7 +16,7 @@ import z3
 from ..system import Clause, System
 from ..system.terms import Translator, substitute, var
 from ._budget import SECOND, Budget
-from ._replay import Path
+from ._paths import Path
 
 _MOST = 3000  # copies of clauses
 _WRITING = 2000  # units of work to write down a clause once more

@@ -83,8 +83,9 @@ class Portfolio:
         subject = subject_of(judge, system, self._suggested)
         knowledge = Knowledge(subject, budget, judge.request.seed, judge.request.tunables)
         patient = []  # they have a turn only where nothing is interrupted
-        if subject.graph is not None and knowledge.runs is not None:
-            patient = [LongRuns(judge, subject.graph, knowledge.runs).run()]
+        graph = subject.graph
+        if graph is not None and not graph.procedures and knowledge.runs is not None:
+            patient = [LongRuns(judge, graph, knowledge.runs).run()]
         try:
             for strategy in self._plan(knowledge):
                 found = yield from self._beside(strategy, knowledge, patient)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import z3
 
@@ -82,7 +83,7 @@ def _stopped(graph: Graph, places: set[int]) -> Graph:
         elif isinstance(end, Fail):
             end = Stop()
         blocks.append(Block(block.statements, end))
-    return Graph(blocks, graph.variables, graph.loops, graph.modular)
+    return replace(graph, blocks=blocks)
 
 
 def _unassuming(graph: Graph) -> Graph:
@@ -90,7 +91,7 @@ def _unassuming(graph: Graph) -> Graph:
         Block([s for s in block.statements if not isinstance(s, Assume)], block.end)
         for block in graph.blocks
     ]
-    return Graph(blocks, graph.variables, graph.loops, graph.modular)
+    return replace(graph, blocks=blocks)
 
 
 def _unreachable(graph: Graph, file: str, invariants: Sequence[Invariant], budget: Budget) -> bool:

@@ -7,17 +7,21 @@ from ._graph import (
     Assume,
     Block,
     Branch,
+    Call,
     Fail,
     Graph,
     Havoc,
     Jump,
     Loop,
+    Procedure,
+    Return,
     Statement,
     Stop,
     Variable,
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
+from ._procedures import with_old_values
 from ._remarks import Remarks
 from ._system import Clause, Cut, Input, Premise, System
 
@@ -26,6 +30,7 @@ __all__ = [
     "Assume",
     "Block",
     "Branch",
+    "Call",
     "Clause",
     "Cut",
     "Fail",
@@ -37,7 +42,9 @@ __all__ = [
     "Law",
     "Loop",
     "Premise",
+    "Procedure",
     "Remarks",
+    "Return",
     "Run",
     "Statement",
     "Stop",
@@ -46,5 +53,6 @@ __all__ = [
     "reachable",
     "system_of",
     "thread_jumps",
+    "with_old_values",
     "without_failures",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from ._graph import Assign, Assume, Block, Branch, Fail, Graph, Havoc, Jump, Stop
+from ._graph import Assign, Assume, Block, Branch, Call, Fail, Graph, Havoc, Jump, Return, Stop
 from .terms import const, substitute, variables
 
 
@@ -39,13 +40,21 @@ def slice_graph(
         if isinstance(block.end, Branch):
             yes, no = (stop if side < 0 else side for side in (block.end.yes, block.end.no))
             block.end = Branch(block.end.condition, yes, no, block.end.place)
-    sliced = Graph(blocks, graph.variables, graph.loops)
-    live = _liveness(sliced, tick)
-    if _propagate_constants(sliced, live[0]):
-        live = _liveness(sliced, tick)
+    sliced = replace(graph, blocks=blocks)
+    live = liveness(sliced, tick)
+    if _propagate_constants(sliced, _unset(sliced, live)):
+        live = liveness(sliced, tick)
     for index, block in enumerate(blocks):
         block.statements = _useful(sliced, live, index)
     return sliced, live
+
+
+def _unset(graph: Graph, live: list[frozenset[str]]) -> frozenset[str]:
+    """The variables that may be read before they have a value."""
+    found = set(live[0])
+    for procedure in graph.procedures.values():
+        found |= (live[procedure.entry] & procedure.locals) - set(procedure.parameters)
+    return frozenset(found)
 
 
 def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
@@ -54,6 +63,8 @@ def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
     `unset` are the variables that may be read before they have a value.
     """
     values: dict[str, set[int | None]] = {}
+    for procedure in graph.procedures.values():
+        values |= {name: {None} for name in (*procedure.parameters, *procedure.results)}
     for block in graph.blocks:
         for statement in block.statements:
             if isinstance(statement, Assign):
@@ -61,6 +72,8 @@ def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
                 values.setdefault(statement.name, set()).add(constant)
             elif isinstance(statement, Havoc):
                 values.setdefault(statement.name, set()).add(None)
+            elif isinstance(statement, Call):
+                values |= {name: {None} for name in statement.results}
     known = {}
     for name, (first, *others) in values.items():
         if first is not None and not others and name not in unset:
@@ -71,6 +84,8 @@ def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
         block.statements = [
             statement
             if isinstance(statement, Havoc)
+            else replace(statement, args=tuple(substitute(arg, known) for arg in statement.args))
+            if isinstance(statement, Call)
             else Assume(substitute(statement.condition, known), statement.place)
             if isinstance(statement, Assume)
             else Assign(statement.name, substitute(statement.value, known), statement.place)
@@ -88,7 +103,9 @@ def _reaching_failure(graph: Graph) -> set[int]:
     for index in reached:
         for target in graph.successors(index):
             before.setdefault(target, []).append(index)
-    alive = {index for index in reached if isinstance(graph.blocks[index].end, Fail)}
+    alive = {index for index in reached if isinstance(graph.blocks[index].end, Fail | Return)}
+    # A call may fail, and what it does may matter.
+    alive |= {index for index in reached if _called(graph, index)}
     todo = list(alive)
     while todo:
         for index in before.get(todo.pop(), ()):
@@ -98,19 +115,53 @@ def _reaching_failure(graph: Graph) -> set[int]:
     return alive
 
 
+def _called(graph: Graph, index: int) -> list[str]:
+    return [s.procedure for s in graph.blocks[index].statements if isinstance(s, Call)]
+
+
 def reachable(graph: Graph) -> set[int]:
+    """The blocks that the entry leads to, by calls as well."""
     seen, todo = {0}, [0]
     while todo:
-        for target in graph.successors(todo.pop()):
+        index = todo.pop()
+        entered = [graph.procedures[name].entry for name in _called(graph, index)]
+        for target in (*graph.successors(index), *entered):
             if target not in seen:
                 seen.add(target)
                 todo.append(target)
     return seen
 
 
+def summary(graph: Graph, live: list[frozenset[str]], name: str) -> list[str]:
+    """What the state where a procedure returns is about: from its entry what matters there, as it
+    was, then its results and what it may have changed."""
+    procedure = graph.procedures[name]
+    began = [*procedure.parameters, *procedure.shared]
+    inner = [procedure.old.get(other, other) for other in began if other in live[procedure.entry]]
+    return [*inner, *procedure.results, *procedure.changed]
+
+
+def _before_call(graph: Graph, live: list[frozenset[str]], call: Call, after: set[str]) -> set[str]:
+    procedure = graph.procedures[call.procedure]
+    needed = live[procedure.entry]
+    found = (after - set(call.results)) | (needed & set(procedure.shared))
+    for parameter, arg in zip(procedure.parameters, call.args, strict=True):
+        if parameter in needed:
+            found |= variables(arg)
+    return found
+
+
 def _after(graph: Graph, live: list[frozenset[str]], index: int) -> set[str]:
     end = graph.blocks[index].end
     found: set[str] = set()
+    if isinstance(end, Return):
+        procedure = graph.procedures[end.procedure]
+        # What the entry had matters here if it matters to what follows the entry.
+        copied = {procedure.old.get(name) for name in live[procedure.entry]}
+        kept = live[procedure.entry] & {*procedure.parameters, *procedure.shared}
+        found |= kept - procedure.old.keys()
+        found |= {name for name in copied if name is not None}
+        found |= {*procedure.results, *procedure.changed}
     for target in graph.successors(index):
         found |= live[target]
     if isinstance(end, Branch):
@@ -118,7 +169,8 @@ def _after(graph: Graph, live: list[frozenset[str]], index: int) -> set[str]:
     return found
 
 
-def _liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
+def liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
+    """The variables that matter at the start of each block."""
     live: list[frozenset[str]] = [frozenset()] * len(graph.blocks)
     order = [index for index in reversed(forward_order(graph)[0])]
     reads = {
@@ -127,7 +179,7 @@ def _liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
         )
         for index in order
         for statement in graph.blocks[index].statements
-        if not isinstance(statement, Havoc)
+        if not isinstance(statement, Havoc | Call)
     }
     changed = True
     while changed:
@@ -137,7 +189,9 @@ def _liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
                 tick()
             now = _after(graph, live, index)
             for statement in reversed(graph.blocks[index].statements):
-                if isinstance(statement, Assume):
+                if isinstance(statement, Call):
+                    now = _before_call(graph, live, statement, now)
+                elif isinstance(statement, Assume):
                     now |= reads[id(statement)]
                 elif statement.name in now:
                     now.discard(statement.name)
@@ -153,7 +207,9 @@ def _useful(graph: Graph, live: list[frozenset[str]], index: int) -> list:
     now = _after(graph, live, index)
     kept = []
     for statement in reversed(graph.blocks[index].statements):
-        if isinstance(statement, Assume):
+        if isinstance(statement, Call):
+            now = _before_call(graph, live, statement, now)
+        elif isinstance(statement, Assume):
             now |= variables(statement.condition)
         elif statement.name in now:
             now.discard(statement.name)
@@ -174,23 +230,27 @@ def forward_order(graph: Graph) -> tuple[list[int], set[int]]:
     state: dict[int, int] = {}  # 1 on the stack, 2 done
     order: list[int] = []
     heads: set[int] = set()
-    stack = [(0, iter(graph.successors(0)))]
-    state[0] = 1
-    while stack:
-        index, rest = stack[-1]
-        for target in rest:
-            mark = state.get(target)
-            if mark is None:
-                state[target] = 1
-                stack.append((target, iter(graph.successors(target))))
-                break
-            if mark == 1:
-                heads.add(target)
-        else:
-            state[index] = 2
-            order.append(index)
-            stack.pop()
-    order.reverse()
+    reached = reachable(graph) if graph.procedures else {0}
+    entries = (procedure.entry for procedure in graph.procedures.values())
+    for root in (0, *(entry for entry in entries if entry in reached)):
+        found: list[int] = []
+        stack = [(root, iter(graph.successors(root)))]
+        state[root] = 1
+        while stack:
+            index, rest = stack[-1]
+            for target in rest:
+                mark = state.get(target)
+                if mark is None:
+                    state[target] = 1
+                    stack.append((target, iter(graph.successors(target))))
+                    break
+                if mark == 1:
+                    heads.add(target)
+            else:
+                state[index] = 2
+                found.append(index)
+                stack.pop()
+        order += reversed(found)
     return order, heads
 
 
@@ -202,7 +262,7 @@ def without_failures(graph: Graph, what: str) -> Graph:
         else Block(block.statements, block.end)
         for block in graph.blocks
     ]
-    return Graph(blocks, graph.variables, graph.loops, graph.modular)
+    return replace(graph, blocks=blocks)
 
 
 def thread_jumps(graph: Graph) -> None:

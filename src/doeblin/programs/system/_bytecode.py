@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from . import _execute as codes
 from ._execute import LARGEST
-from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump, Stop
+from ._graph import Assign, Assume, Branch, End, Fail, Graph, Havoc, Jump
 from .terms import Term
 
 _BINARY = {
@@ -40,11 +40,13 @@ Row = tuple[int, int, int, int, int]
 class Bytecode:
     """Rows `op, a, b, c, d`; registers hold the variables first, then constants and scratch.
 
+    The graph must have no procedures.
     `starts[block]` is the row at which a block begins, `blocks[row]` the block a row belongs to;
     `marked` blocks count arrivals.
     """
 
     def __init__(self, graph: Graph, marked: set[int]):
+        assert not graph.procedures
         self.graph = graph
         self._index = {name: i for i, name in enumerate(graph.variables)}
         self._values = [0] * len(graph.variables)
@@ -105,7 +107,7 @@ class Bytecode:
     def _emit(self, op: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> None:
         self._rows.append((op, a, b, c, d))
 
-    def _end(self, number: int, end: Jump | Branch | Stop | Fail) -> None:
+    def _end(self, number: int, end: End) -> None:
         if isinstance(end, Jump):
             self._emit(codes.JUMP, end.target)
         elif isinstance(end, Branch):

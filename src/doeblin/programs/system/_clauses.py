@@ -6,11 +6,11 @@ where paths join, values become `ite`s, so that clauses grow linearly with the p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from ..._errors import Place
-from ._analysis import forward_order, slice_graph
-from ._graph import Assign, Assume, Branch, Fail, Graph, Havoc, Jump
+from ._analysis import forward_order, slice_graph, summary
+from ._graph import Assign, Assume, Branch, Call, Fail, Graph, Havoc, Jump
 from ._system import Clause, Cut, Input, Premise, System
 from .terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
 
@@ -19,39 +19,58 @@ Path = tuple[Literal, ...]
 
 
 class _State:
-    """A path condition and the values on it (only variables that differ from their own name)."""
+    """A path condition, the values on it (only variables that differ from their own name), and the
+    calls that have returned."""
 
-    __slots__ = ("path", "values")
+    __slots__ = ("path", "premises", "values")
 
-    def __init__(self, path: Path, values: dict[str, Term]):
+    def __init__(self, path: Path, values: dict[str, Term], premises: tuple[Premise, ...] = ()):
         self.path = path
         self.values = values
+        self.premises = premises
 
 
 def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) -> System:
-    """The clauses of a graph, over the variables that matter at each loop head."""
+    """The clauses of a graph, over the variables that matter at each loop head.
+
+    A procedure has an invariant where it is entered, and one where it returns: its summary.
+    """
     sliced, live = slice_graph(graph, tick)
     order, heads = forward_order(sliced)
-    cuts, number = [], {}
+    cuts: list[Cut] = []
+    number: dict[int, int] = {}
+
+    def cut(block: int, name: str, names: Iterable[str], place: Place) -> None:
+        number[block] = len(cuts)
+        known = [graph.variables[name] for name in names]
+        cuts.append(
+            Cut(
+                name=name,
+                variables=tuple(variable.name for variable in known),
+                shown=tuple(variable.shown for variable in known),
+                ranges=tuple((variable.low, variable.high) for variable in known),
+                place=place,
+                block=block,
+            )
+        )
+
     for block in order:
         if block in heads:
-            number[block] = len(cuts)
             names = [name for name in graph.variables if name in live[block]]
             loop = graph.loops.get(block)
-            cuts.append(
-                Cut(
-                    name=f"loop{len(cuts)}",
-                    variables=tuple(names),
-                    shown=tuple(graph.variables[name].shown for name in names),
-                    ranges=tuple((graph.variables[n].low, graph.variables[n].high) for n in names),
-                    place=loop.place if loop else Place(file),
-                    block=block,
-                )
-            )
+            cut(block, f"loop{len(cuts)}", names, loop.place if loop else Place(file))
+    for procedure in graph.procedures.values():
+        if procedure.entry in order:
+            began = (*procedure.parameters, *procedure.shared)
+            names = [name for name in began if name in live[procedure.entry]]
+            cut(procedure.entry, f"{procedure.name} is entered", names, procedure.place)
+            names = summary(sliced, live, procedure.name)
+            cut(procedure.exit, f"{procedure.name} returns", names, procedure.place)
     clauses: list[Clause] = []
     opened: set[Place] = set()
     rank = {block: position for position, block in enumerate(order)}
-    for source in [-1, *(cut.block for cut in cuts)]:
+    last = {procedure.exit for procedure in graph.procedures.values()}
+    for source in [-1, *(cut.block for cut in cuts if cut.block not in last)]:
         tick()
         clauses += _region(sliced, source, number, rank, cuts, tick, opened)
     return System(tuple(cuts), tuple(clauses), frozenset(opened))
@@ -68,6 +87,7 @@ def _region(
 ) -> list[Clause]:
     start = max(source, 0)
     first = cuts[number[source]] if source >= 0 else None
+    own = (Premise(number[source], first.variables),) if first else ()
     extra: dict[Input, Term] = {}  # what is free, and its ranges
     initial = {name: var(name) for name in first.variables} if first else {}
 
@@ -81,17 +101,31 @@ def _region(
     def resolve(term: Term, values: dict[str, Term]) -> Term:
         return substitute(term, _Lookup(values, unset))
 
-    arriving: dict[int, list[_State]] = {start: [_State((), initial)]}
+    def enter(call: Call, values: dict[str, Term], path: Path, premises: tuple[Premise, ...]):
+        """Enter a procedure; the path and the premises after it returned."""
+        procedure = graph.procedures[call.procedure]
+        now = {name: resolve(var(name), values) for name in procedure.shared}
+        now |= zip(procedure.parameters, (resolve(arg, values) for arg in call.args), strict=True)
+        found.setdefault(procedure.entry, []).append(_State(path, {**values, **now}, premises))
+        known = cuts[number[procedure.exit]]
+        names = tuple(f"{name}?{call.site}" for name in known.variables)
+        after = dict(zip(known.variables, names, strict=True))
+        for name, value in now.items():
+            inner = procedure.old.get(name, name)
+            if inner in after and (inner != name or name not in procedure.changed):
+                path = (*path, (compare("=", var(after[inner]), value), True))
+        for name, result in zip(call.results, procedure.results, strict=True):
+            values[name] = var(after[result])
+        values |= {name: var(after[name]) for name in procedure.changed}
+        return path, (*premises, Premise(number[procedure.exit], names))
+
+    arriving: dict[int, list[_State]] = {start: [_State((), initial, own)]}
     found: dict[int, list[_State]] = {}
     failing: list[_State] = []
     todo = _topological(graph, start, number, rank)
-    for block in todo:
+    for block, state in _arrivals(todo, arriving, unset):
         tick()
-        states = arriving.pop(block, None)
-        if not states:
-            continue
-        state = _join(states, unset)
-        values, path = dict(state.values), state.path
+        values, path, premises = dict(state.values), state.path, state.premises
         dead = False
         for statement in graph.blocks[block].statements:
             if isinstance(statement, Assign):
@@ -101,6 +135,9 @@ def _region(
                 aux = Input(f"{name}?{site}", name, site)
                 extra[aux] = _range(aux.name, statement.low, statement.high)
                 values[name] = var(aux.name)
+            elif isinstance(statement, Call):
+                if not dead:
+                    path, premises = enter(statement, values, path, premises)
             elif isinstance(statement, Assume):
                 condition = resolve(statement.condition, values)
                 if condition.constant:
@@ -127,24 +164,24 @@ def _region(
                     (end.no, (*path, (base, not positive))),
                 ]
         elif isinstance(end, Fail):
-            failing.append(_State(path, {}))
+            failing.append(_State(path, {}, premises))
             if end.place is not None:
                 opened.add(end.place)
         for target, along in edges:
             into = found if target in number else arriving
-            into.setdefault(target, []).append(_State(along, values))
+            into.setdefault(target, []).append(_State(along, values, premises))
     clauses = []
     for target, states in found.items():
-        state = _join(states, unset)
-        cut = cuts[number[target]]
-        args = tuple(
-            state.values[name] if name in state.values else unset(name) for name in cut.variables
-        )
-        clauses.append((_formula(state.path), number[target], args))
-    if failing:
-        clauses.append((_formula(_join(failing, unset).path), None, ()))
+        for state in _joined(states, unset):
+            args = tuple(
+                state.values[name] if name in state.values else unset(name)
+                for name in cuts[number[target]].variables
+            )
+            clauses.append((state.premises, _formula(state.path), number[target], args))
+    for state in _joined(failing, unset):
+        clauses.append((state.premises, _formula(state.path), None, ()))
     made = []
-    for formula, target, args in clauses:
+    for premises, formula, target, args in clauses:
         if formula.constant and not formula.leaf:
             continue
         used = variables(formula, *args)
@@ -152,7 +189,7 @@ def _region(
         where = cuts[target] if target is not None else first
         made.append(
             Clause(
-                premises=(Premise(number[source], first.variables),) if first else (),
+                premises=premises,
                 constraint=conj((*inputs.values(), formula)),
                 target=target,
                 args=args,
@@ -161,6 +198,23 @@ def _region(
             )
         )
     return made
+
+
+def _arrivals(
+    todo: list[int], arriving: dict[int, list[_State]], unset: Callable[[str], Term]
+) -> Iterator[tuple[int, _State]]:
+    """The blocks in order, each with the states in which it is reached."""
+    for block in todo:
+        for state in _joined(arriving.pop(block, []), unset):
+            yield block, state
+
+
+def _joined(states: list[_State], unset: Callable[[str], Term]) -> list[_State]:
+    """One state for all that build on the same calls."""
+    groups: dict[tuple[Premise, ...], list[_State]] = {}
+    for state in states:
+        groups.setdefault(state.premises, []).append(state)
+    return [_join(group, unset) for group in groups.values()]
 
 
 class _Lookup(dict[str, Term]):
@@ -253,4 +307,4 @@ def _join_two(left: _State, right: _State, common: int, unset: Callable[[str], T
             one = one if one is not None else unset(name)
             two = two if two is not None else unset(name)
             values[name] = ite(chosen, one, two)
-    return _State(path, values)
+    return _State(path, values, left.premises)

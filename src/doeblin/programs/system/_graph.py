@@ -61,7 +61,18 @@ class Assume:
     place: Place | None = None
 
 
-Statement = Assign | Havoc | Assume
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a procedure: values of its parameters, and the variables that take its results."""
+
+    procedure: str
+    args: tuple[Term, ...]
+    results: tuple[str, ...]
+    site: int
+    place: Place | None = None
+
+
+Statement = Assign | Havoc | Assume | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,15 @@ class Fail:
     at: Place | None = None
 
 
-End = Jump | Branch | Stop | Fail
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The end of a procedure: the run goes on after the call."""
+
+    procedure: str
+    place: Place | None = None
+
+
+End = Jump | Branch | Stop | Fail | Return
 
 
 @dataclass(slots=True)
@@ -116,6 +135,26 @@ class Loop:
     hints: tuple[Term, ...] = ()  # invariants that the program itself suggests
 
 
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A recursive function: its first and last block, its parameters, and what it gives back.
+
+    Every call has `locals` of its own; `shared` are the other variables that it uses, and of these
+    it may change some. `old` are copies at the entry of what it started with and changes.
+    """
+
+    name: str
+    entry: int
+    exit: int
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+    place: Place
+    locals: frozenset[str] = frozenset()
+    shared: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    old: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Graph:
     """Blocks, entry first; the variables in order of declaration; loops by their head block.
@@ -127,6 +166,7 @@ class Graph:
     variables: dict[str, Variable] = field(default_factory=dict)
     loops: dict[int, Loop] = field(default_factory=dict)
     modular: bool = False
+    procedures: dict[str, Procedure] = field(default_factory=dict)
     remarks: Remarks = field(default_factory=Remarks)
 
     def block(self) -> int:

@@ -7,14 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ._graph import Assign, Branch, Fail, Graph, Havoc, Jump, Statement
+from ._graph import Assign, Branch, Call, Fail, Graph, Havoc, Jump, Procedure, Return, Statement
 from ._law import Law
 from .terms import DIVISIONS, Term
 
 _LARGEST = 1 << 256
 State = list[int]
 Inputs = Callable[[Havoc], int]
+
+
+Step = Statement | Branch | Fail | Return
+
+
+class Frame(NamedTuple):
+    """A call that has not returned: what is restored and where the run goes on when it does."""
+
+    call: Call
+    block: int
+    following: int
+    saved: list[int]
+    args: tuple[int, ...]
+    key: tuple[int, ...]  # all that a call without inputs depends on
+    inputs: int
 
 
 @dataclass(slots=True)
@@ -25,13 +41,44 @@ class Run:
     failure: Fail | None = None
     visits: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     inputs: list[tuple[Havoc, int]] = field(default_factory=list)
-    steps: list[tuple[Statement | Branch | Fail, int | bool | None]] = field(default_factory=list)
+    steps: list[tuple[Step, int | bool | None]] = field(default_factory=list)
     law: Law | None = None
     """Of a run with very many inputs, how all of them are made; `inputs` are the first."""
     blocks: int = 0
     gap: tuple[int, int] | None = None
     """Of a very long run, the middle is not in `steps`: how many steps are before the gap, and how
     many blocks of the graph are in it."""
+    stack: list[tuple[Call, tuple[int, ...]]] = field(default_factory=list)
+    """The calls that had not returned in the end, outermost first, and their arguments."""
+
+
+class _Slots:
+    """Where the variables of a procedure are in a state."""
+
+    def __init__(self, procedure: Procedure, index: dict[str, int]):
+        self.entry = procedure.entry
+        self.parameters = [index[name] for name in procedure.parameters]
+        self.results = [index[name] for name in procedure.results]
+        self.changed = [index[name] for name in procedure.changed]
+        self.shared = [index[name] for name in procedure.shared]
+        self.locals = sorted(index[name] for name in procedure.locals)
+
+    def enter(self, state: State, frame: Frame) -> None:
+        for slot, value in zip(self.parameters, frame.args, strict=True):
+            state[slot] = value
+
+    def end(self, state: State) -> tuple[int, ...]:
+        """What a call comes to: its results and what it changed."""
+        return tuple(state[slot] for slot in (*self.results, *self.changed))
+
+    def leave(
+        self, state: State, frame: Frame, ended: tuple[int, ...], index: dict[str, int]
+    ) -> None:
+        for slot, value in zip(self.locals, frame.saved, strict=True):
+            state[slot] = value
+        targets = [index[name] for name in frame.call.results]
+        for slot, value in zip((*targets, *self.changed), ended, strict=True):
+            state[slot] = value
 
 
 class Interpreter:
@@ -45,6 +92,15 @@ class Interpreter:
             [(s, self._index.get(getattr(s, "name", "")), self._closure(s)) for s in b.statements]
             for b in graph.blocks
         ]
+        self._procedures = {
+            name: _Slots(procedure, self._index) for name, procedure in graph.procedures.items()
+        }
+        self._args = {
+            statement.site: [self._compile(arg) for arg in statement.args]
+            for block in graph.blocks
+            for statement in block.statements
+            if isinstance(statement, Call)
+        }
         self._conditions = [
             self._compile(b.end.condition) if isinstance(b.end, Branch) else None
             for b in graph.blocks
@@ -61,26 +117,50 @@ class Interpreter:
         record: bool = False,
         visit_limit: int = 10_000,
         arrive: Callable[[int], None] | None = None,
+        again: bool = False,
     ) -> Run:
         """Follow the graph from `block` for at most `limit` blocks.
 
         `watch` lists blocks whose states are kept in `visits`; `arrive(block)` is called on each
-        arrival at one; with `record` every statement and its value are kept, for traces.
+        arrival at one; with `record` every statement and its value are kept, for traces. A call
+        that took no input is not made `again` with the same values: it ends as it did.
         """
         state = [0] * len(self.names)
         for name, value in (initial or {}).items():
             state[self._index[name]] = value
         watched = set(watch)
         run = Run("cut")
+        frames: list[Frame] = []
+        known: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = {}
+        following = 0  # the first statement of the block that is left to do
         for passed in range(limit):
             run.blocks = passed
-            if block in watched:
+            if block in watched and not following:
                 if arrive is not None:
                     arrive(block)
                 run.visits.append((block, tuple(state)))
                 if len(run.visits) >= visit_limit:
-                    return run
-            for statement, slot, compute in self._code[block]:
+                    return self._ended(run, frames)
+            code = self._code[block]
+            entered = False
+            for number in range(following, len(code)):
+                statement, slot, compute = code[number]
+                if isinstance(statement, Call):
+                    frame = self._frame(statement, state, (block, number + 1), len(run.inputs))
+                    ended = known.get((statement.procedure, frame.key)) if not again else None
+                    if record:
+                        run.steps.append((statement, None))
+                    slots = self._procedures[statement.procedure]
+                    if ended is not None:
+                        slots.leave(state, frame, ended, self._index)
+                        if record and statement.results:
+                            end = Return(statement.procedure, statement.place)
+                            run.steps.append((end, ended[0]))
+                        continue
+                    frames.append(frame)
+                    slots.enter(state, frame)
+                    block, following, entered = slots.entry, 0, True
+                    break
                 if compute is None:
                     assert isinstance(statement, Havoc)
                     value = statement.within(inputs(statement))
@@ -89,13 +169,16 @@ class Interpreter:
                     value = compute(state)
                 if slot is not None:
                     if not -_LARGEST < value < _LARGEST:
-                        return run  # a number that squares itself would soon fill the memory
+                        return self._ended(run, frames)  # it would soon fill the memory
                     state[slot] = value
                     if record:
                         run.steps.append((statement, value))
                 elif not value:
                     run.outcome = "assumption"
-                    return run
+                    return self._ended(run, frames)
+            if entered:
+                continue
+            following = 0
             end = self.graph.blocks[block].end
             if isinstance(end, Jump):
                 block = end.target
@@ -104,17 +187,37 @@ class Interpreter:
                 if record:
                     run.steps.append((end, holds))
                 block = end.yes if holds else end.no
+            elif isinstance(end, Return) and frames:
+                frame, slots = frames.pop(), self._procedures[end.procedure]
+                ended = slots.end(state)
+                if frame.inputs == len(run.inputs):
+                    known[end.procedure, frame.key] = ended
+                slots.leave(state, frame, ended, self._index)
+                if record:
+                    run.steps.append((end, ended[0] if frame.call.results else None))
+                block, following = frame.block, frame.following
             else:
                 run.outcome = "ended"
                 if isinstance(end, Fail):
                     run.outcome, run.failure = "failed", end
                     if record:
                         run.steps.append((end, None))
-                return run
+                return self._ended(run, frames)
+        return self._ended(run, frames)
+
+    def _frame(self, call: Call, state: State, after: tuple[int, int], inputs: int) -> Frame:
+        args = tuple(compute(state) for compute in self._args[call.site])
+        slots = self._procedures[call.procedure]
+        shared = tuple(state[i] for i in slots.shared)
+        saved = [state[i] for i in slots.locals]
+        return Frame(call, *after, saved, args, (*args, *shared), inputs)
+
+    def _ended(self, run: Run, frames: list[Frame]) -> Run:
+        run.stack = [(frame.call, frame.args) for frame in frames]
         return run
 
     def _closure(self, statement: Statement) -> Callable[[State], int] | None:
-        if isinstance(statement, Havoc):
+        if isinstance(statement, Havoc | Call):
             return None
         term = statement.value if isinstance(statement, Assign) else statement.condition
         return self._compile(term)

@@ -65,9 +65,9 @@ class Clause:
     """The invariants of all premises and the constraint imply invariant(target)(args).
 
     No premise: a start. `target` None: a failure, i.e. the premises must be impossible together.
-    In the first premise the variables of its cut, the `source`, appear under their own names; no
-    name is in two premises. `inputs` are the other free variables. A clause that stands for many
-    turns of a loop says how many by the variable `turns`.
+    The first premise of a step from a cut, its `source`, is about that cut's variables under their
+    own names; no name is in two premises. `inputs` are the other free variables. A clause that
+    stands for many turns of a loop says how many by the variable `turns`.
     """
 
     premises: tuple[Premise, ...]
@@ -114,8 +114,11 @@ class System:
 
     @property
     def linear(self) -> bool:
-        """Has no clause more than one premise, so that a derivation is a path?"""
-        return all(len(clause.premises) <= 1 for clause in self.clauses)
+        """Does every step lead from one state to the next, so that a derivation is a path?"""
+        return all(
+            not clause.premises or clause.premises == (self.own(clause.premises[0].cut),)
+            for clause in self.clauses
+        )
 
     def own(self, cut: int) -> Premise:
         """The premise that is about a cut's variables under their own names."""

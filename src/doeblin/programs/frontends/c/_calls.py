@@ -1,4 +1,4 @@
-"""Calls: inlined functions, inputs, assumptions, assertions."""
+"""Calls: inlined functions, inputs, assumptions, assertions; recursion is for `Procedures`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STORES = re.compile(r"%[^a-zA-Z%]*(?:hh|h|ll|l|j|z|t|L)?n")  # printf's one way
 
 
 class Calls(Expressions):
-    """Functions by name; bodies are inlined at every call."""
+    """Functions by name; bodies are inlined at every call, unless they may call themselves."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -259,17 +259,13 @@ class Calls(Expressions):
         return var(name)
 
     def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:
-        if name in self.stack:
-            raise self.unsupported(f"recursion (the function '{name}')", node)
         if len(self.stack) > 100 or len(self.graph.blocks) > 200_000:
             raise self.unsupported("calls nested this deeply", node)
         definition = self.functions[name]
         declared = definition.decl.type
         if definition.param_decls:
             raise self.unsupported("parameters declared in the old style", definition)
-        parameters = [
-            p for p in (declared.args.params if declared.args else []) if getattr(p, "name", None)
-        ]
+        parameters = self.parameters(name)
         listed = declared.args is not None and not any(
             isinstance(p, c_ast.EllipsisParam) for p in declared.args.params
         )
@@ -291,6 +287,8 @@ class Calls(Expressions):
             if any(not self.plain(later) for later in arguments[number + 1 :]):
                 value = self.snapshot(value)
             values.append(value)
+        if name in self.recursive:
+            return self.call(name, values, node)
         frame: dict[str, Slot] = {}
         for parameter, value in zip(parameters, values, strict=False):
             kind = self.in_global_scope(parameter)
@@ -302,6 +300,14 @@ class Calls(Expressions):
             self.assign(inner, self.convert(value, kind).term, place)
             frame[parameter.name] = Slot(kind, inner, const=self.is_const(parameter))
         return self.body(name, frame, node)
+
+    def parameters(self, name: str) -> list[Any]:
+        """The declarations of a function's parameters."""
+        listed = self.functions[name].decl.type.args
+        return [p for p in (listed.params if listed else []) if getattr(p, "name", None)]
+
+    def call(self, name: str, values: list[Value | None], node: Any) -> Value | None:
+        raise AssertionError("given by Procedures")
 
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:
         raise AssertionError("given by Statements")

@@ -152,6 +152,11 @@ class Emitter:
         if not (condition.constant and condition.leaf):
             self.graph.blocks[self.current].statements.append(Assume(condition, place))
 
+    def site(self) -> int:
+        """A new number for a place where something is read or called."""
+        self._sites += 1
+        return self._sites
+
     def havoc(
         self,
         name: str,
@@ -164,9 +169,8 @@ class Emitter:
         within: tuple[int, int] | None = None,
     ) -> None:
         """Any value of the type, or of those `within`."""
-        self._sites += 1
         low, high = within or (kind.low, kind.high)
-        statement = Havoc(name, self._sites, low, high, place, call, origin)
+        statement = Havoc(name, self.site(), low, high, place, call, origin)
         where = self.current if block is None else block
         self.graph.blocks[where].statements.append(statement)
 

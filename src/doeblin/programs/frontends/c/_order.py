@@ -72,6 +72,7 @@ class Order(Static):
         self.noreturn: set[str] = set()
         self._quiet: dict[int, bool] = {}
         self._summaries: dict[str, Effects] = {}
+        self.recursive: dict[str, frozenset[str]] = {}  # with whom each function calls itself
 
     def check_operands(self, operands: list[Any], node: Any) -> None:
         """Refuse operands that are evaluated in any order and interfere."""
@@ -201,7 +202,8 @@ class Order(Static):
         if name in self._summaries:
             return self._summaries[name]
         found = Effects()
-        self._summaries[name] = found  # recursion is refused elsewhere
+        if name in self.recursive:
+            return self._recursive_summary(name)
         if name in FAILURES:
             found.fails = True
         elif name in self.functions:
@@ -214,6 +216,16 @@ class Order(Static):
             found.ends = name in self.noreturn
         self._summaries[name] = found
         return found
+
+    def _recursive_summary(self, name: str) -> Effects:
+        """Of functions that call each other: what any of them does, any may do; and it may go on
+        for ever, as a loop may."""
+        together = Effects(ends=True)
+        for other in self.recursive[name]:
+            self._summaries[other] = together
+        for other in self.recursive[name]:
+            together.add(self._effects(self.functions[other].body, [self._parameters(other)]))
+        return together
 
     def _parameters(self, name: str) -> dict[str, str | None]:
         arguments = self.functions[name].decl.type.args

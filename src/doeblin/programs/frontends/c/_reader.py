@@ -16,7 +16,7 @@ from ._clean import clean
 from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._preprocess import Preprocessor
-from ._statements import Statements
+from ._procedures import Procedures, called_in, recursive_groups
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
@@ -31,7 +31,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
     parser = CParser()
     try:
         tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
-        lowering = Statements(places, file, wraps=wraps)
+        lowering = Procedures(places, file, wraps=wraps)
         lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
         lowering.annotations = preprocessor.annotations
         lowering.headers = bool(preprocessor.known or preprocessor.missing)
@@ -107,7 +107,7 @@ def _next_line(parser: CParser) -> int | None:
     return token.lineno if token is not None else None
 
 
-def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
+def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     for number, item in enumerate(tree.ext):
         if isinstance(item, c_ast.Pragma):
             later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
@@ -117,6 +117,7 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
         else:
             lowering.statement(item)
     lowering.define_globals()
+    lowering.recursive = recursive_groups(lowering.functions)
     entry = _entry(lowering.functions, file)
     frame: dict[str, Slot] = {}
     declared = lowering.functions[entry].decl.type
@@ -135,13 +136,14 @@ def _lower(lowering: Statements, tree: Any, file: str) -> Graph:
             lowering.assume(compare("<=", const(0), var(name)), place)
     lowering.body(entry, frame, None)
     lowering.stop()
+    lowering.read_procedures()
     lowering.note_unused()
     lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)
     return lowering.graph
 
 
-def _unused(lowering: Statements, entry: str) -> list[str]:
+def _unused(lowering: Procedures, entry: str) -> list[str]:
     """What a reader might believe to be checked, and is not."""
     found = [] if entry == "main" else [f"there is no 'main': the program starts at '{entry}'"]
     for name, definition in lowering.functions.items():
@@ -155,9 +157,7 @@ def _unused(lowering: Statements, entry: str) -> list[str]:
 
 def _claims(node: Any) -> bool:
     """Is there an assertion in the statement?"""
-    calls: set[str] = set()
-    _calls(node, calls)
-    return bool(calls & (ASSERTIONS | FAILURES))
+    return bool(called_in(node) & (ASSERTIONS | FAILURES))
 
 
 def _entry(functions: dict[str, Any], file: str) -> str:
@@ -166,7 +166,7 @@ def _entry(functions: dict[str, Any], file: str) -> str:
         return "main"
     called: set[str] = set()
     for definition in functions.values():
-        _calls(definition.body, called)
+        called |= called_in(definition.body)
     roots = [
         name
         for name in functions
@@ -175,10 +175,3 @@ def _entry(functions: dict[str, Any], file: str) -> str:
     if len(roots) == 1:
         return roots[0]
     raise InputError("there is no function 'main' to start from", place=Place(file, 1, 1))
-
-
-def _calls(node: Any, found: set[str]) -> None:
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-        found.add(node.name.name)
-    for _, child in node.children() if node is not None else ():
-        _calls(child, found)

@@ -98,6 +98,10 @@ class Statements(Declarations):
             said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
             self.require(truth(False), said, self.place(node))
         self.havoc(*result, self.place(definition), origin="hidden")
+        self.without_value(definition.decl.name)
+
+    def without_value(self, name: str) -> None:
+        """A function that is not inlined ends without a value."""
 
     def _reaches(self, start: int, end: int) -> bool:
         seen, todo = {start}, [start]

@@ -1,0 +1,156 @@
+"""Recursive functions: not inlined, but read once, as procedures of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pycparser import c_ast
+
+from ...system import Call, Procedure, Return, with_old_values
+from ...system.terms import ONE, ZERO, compare, var
+from ._emitter import Slot, Value
+from ._statements import Statements
+from ._types import BOOL, CType
+
+
+def recursive_groups(functions: dict[str, Any]) -> dict[str, frozenset[str]]:
+    """The functions that may call themselves, each with those that it calls itself through."""
+    calls = {name: called_in(functions[name].body) & functions.keys() for name in functions}
+    reach: dict[str, set[str]] = {}
+    for name in functions:
+        seen: set[str] = set()
+        todo = [name]
+        while todo:
+            new = calls[todo.pop()] - seen
+            seen |= new
+            todo += new
+        reach[name] = seen
+    return {
+        name: frozenset(other for other in reach[name] if name in reach[other])
+        for name in functions
+        if name in reach[name]
+    }
+
+
+def called_in(node: Any) -> set[str]:
+    """The names of the functions that are called there."""
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, c_ast.FuncCall) and isinstance(part.name, c_ast.ID):
+            found.add(part.name.name)
+        todo += [child for _, child in part.children()] if part is not None else []
+    return found
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """A procedure whose body may not be read yet, the scope of its parameters, and the type of what
+    it returns."""
+
+    procedure: Procedure
+    frame: dict[str, Slot]
+    kind: CType | None
+    returned: str | None = None
+    """A variable that is 0 where the end of the body is reached without a value, if it can be."""
+
+
+class Procedures(Statements):
+    """Calls of recursive functions, whose bodies are read after that of `main`."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self._declared: dict[str, _Declared] = {}
+        self._unread: list[str] = []
+
+    def call(self, name: str, values: list[Value | None], node: Any) -> Value | None:
+        """A call that stays one."""
+        if name == "main":
+            raise self.unsupported("recursion of 'main'", node)
+        found = self._declared.get(name) or self._declare(name)
+        args = []
+        for slot, value in zip(found.frame.values(), values, strict=False):
+            if isinstance(slot.kind, CType) and value is not None:
+                args.append(self.convert(value, slot.kind).integer())
+        results = [self.fresh("", found.kind)] if found.kind is not None else []
+        if found.returned is not None:
+            results.append(self.fresh("", BOOL))
+        place = self.place(node)
+        call = Call(name, tuple(args), tuple(results), self.site(), place)
+        self.graph.blocks[self.current].statements.append(call)
+        if found.returned is not None and id(node) in self.used:
+            said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
+            self.require(compare("!=", var(results[1]), ZERO), said, place)
+        return Value(var(results[0]), found.kind) if found.kind is not None else None
+
+    def _declare(self, name: str) -> _Declared:
+        definition = self.functions[name]
+        frame: dict[str, Slot] = {}
+        for parameter in self.parameters(name):
+            own = self.in_global_scope(parameter)
+            frame[parameter.name] = Slot(own)
+            if isinstance(own, CType):
+                inner = self.fresh(parameter.name, own, self.place(parameter))
+                frame[parameter.name] = Slot(own, inner, const=self.is_const(parameter))
+        kind = self.in_global_scope(definition.decl.type.type)
+        results, returned = [], None
+        if isinstance(kind, CType):
+            results.append(self.fresh("", kind))
+            if not _returns(definition.body):
+                returned = self.fresh("", BOOL)
+                results.append(returned)
+            for result, shown in zip(results, ("\\result", "\\returned"), strict=False):
+                named = replace(self.graph.variables[result], shown=shown)
+                self.graph.variables[result] = named
+        names = tuple(slot.name for slot in frame.values() if slot.name is not None)
+        entry, last = self.graph.block(), self.graph.block()
+        place = self.place(definition.decl)
+        self.graph.blocks[last].end = Return(name, place)
+        made = Procedure(name, entry, last, names, tuple(results), place)
+        found = _Declared(made, frame, kind if isinstance(kind, CType) else None, returned)
+        self._declared[name] = found
+        self._unread.append(name)
+        return found
+
+    def without_value(self, name: str) -> None:
+        found = self._declared.get(name)
+        if found is not None and found.returned is not None:
+            self.assign(found.returned, ZERO)
+
+    def read_procedures(self) -> None:
+        """The bodies of all functions that are called so, and of those that they call so."""
+        while self._unread:
+            found = self._declared[self._unread.pop()]
+            made = found.procedure
+            before = set(self.graph.variables)
+            self.start(made.entry)
+            if found.returned is not None:
+                self.assign(found.returned, ONE)
+            value = self.body(made.name, dict(found.frame), self.functions[made.name])
+            if value is not None:
+                self.assign(made.results[0], value.term)
+            self.jump(made.exit)
+            inner = set(self.graph.variables) - before - set(self.statics.values())
+            for other in self._declared.values():
+                inner -= {*other.procedure.parameters, *other.procedure.results}
+            own = frozenset({*made.parameters, *made.results, *inner})
+            self.graph.procedures[made.name] = replace(made, locals=own)
+        with_old_values(self.graph)
+
+
+def _returns(node: Any) -> bool:
+    """Does the statement surely not come to its end? What has labels might."""
+    if isinstance(node, c_ast.Compound):
+        items = node.block_items or ()
+        return any(map(_returns, items)) and not any(map(_labelled, items))
+    if isinstance(node, c_ast.If):
+        return node.iffalse is not None and _returns(node.iftrue) and _returns(node.iffalse)
+    return isinstance(node, c_ast.Return)
+
+
+def _labelled(node: Any) -> bool:
+    if isinstance(node, c_ast.Label | c_ast.Case | c_ast.Default):
+        return True
+    return any(_labelled(child) for _, child in node.children())

@@ -1,0 +1,124 @@
+"""Recursive C: proofs, failing runs with their calls, and random functions against gcc."""
+
+import re
+import shutil
+
+import pytest
+
+from doeblin._errors import InputError
+from doeblin.programs import Outcome, output, parse_program, verify
+from doeblin.programs.solve import Budget, Trees, replay_graph
+from tests.programs.fuzz import recursion
+
+PROGRAMS = {
+    "ninety-one": "int f(int x) { if (x > 100) return x - 10; return f(f(x + 11)); }"
+    " int main() { int x = unknown(), r = f(x); assert(r == {91} || x > 101); }",
+    "sum": "int f(int n) { return n <= 0 ? 0 : 2 + f(n - 1); }"
+    " int main() { int n = unknown(); if (n >= 0) assert(f(n) == 2 * n + {0}); }",
+    "accumulator": "int f(int n, int s) { return n == 0 ? s : f(n - 1, s + 1); }"
+    " int main() { int n = unknown(); assume(n >= 0 && n < 1000); assert(f(n, 5) == n + {5}); }",
+    "mutual": "int g; void odd(int n); void even(int n) { g++; if (n > 0) odd(n - 1); }"
+    " void odd(int n) { if (n > 0) even(n - 1); }"
+    " int main() { int n = unknown(); if (n > 0) { even(n); assert(g >= {1}); } }",
+    "loop inside": "int f(int n) { int i, s = 0; if (n <= 0) return 0;"
+    " for (i = 0; i < 3; i++) s++; return s + f(n - 1); }"
+    " int main() { int n = unknown(); if (n >= 0) assert(f(n) == 3 * n + {0}); }",
+    "precondition": "void f(int n) { assert(n >= {0}); if (n > 0) f(n - 1); }"
+    " int main() { int n = unknown(); if (n >= 0) f(n); }",
+    "unsigned": "unsigned f(unsigned n, unsigned m) { return n == 0 ? m : f(n - 1, m + 1); }"
+    " int main() { unsigned a = unknown_uint(), b = unknown_uint();"
+    " assert(f(a, b) == a + b + {0}); }",
+    "input inside": "int f(int n) { int x = unknown(); if (x < 0) x = 0; if (x > 9) x = 9;"
+    " return n <= 0 ? x : x + f(n - 1); }"
+    " int main() { int n = unknown(); if (n >= 0) assert(f(n) >= {0}); }",
+}
+
+
+def text_of(name, change):
+    """The program, with the number in braces changed by so much."""
+    return re.sub(r"\{(\d+)\}", lambda found: str(int(found[1]) + change), PROGRAMS[name])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_proved_and_changed_by_one_refuted(name):
+    program = parse_program(text_of(name, 0), file=f"{name}.c")
+    verdict = verify(program)
+    assert verdict.outcome is Outcome.SAFE, verdict.reason
+    certificate = output.certificate(program, verdict)
+    proved = verdict.proved
+    assert proved is not None and output.check_certificate(proved, certificate) is None
+    wrong = parse_program(text_of(name, 1), file=f"{name}.c")
+    assert wrong.text != program.text
+    refuted = verify(wrong)
+    assert refuted.outcome is Outcome.UNSAFE, refuted.reason
+    checked = wrong.under(proved.ints)
+    assert output.check_certificate(checked, certificate) is not None
+    for write in (output.acsl, output.witness):
+        with pytest.raises(InputError, match=r"recursive functions \('.*is not available"):
+            write(program, verdict)
+
+
+def test_the_calls_are_shown():
+    text = (
+        "void g(int n) { if (n > 0) g(n - 1); }\n"
+        "void f(int n, int m) {\n  g(n);\n  if (n == 1) assert(m != 12);\n"
+        "  if (n > 0) f(n - 1, m + 10);\n}\n"
+        "int main() { int n = unknown(); if (n < 4) f(n, 2); }"
+    )
+    program = parse_program(text, file="p.c")
+    verdict = verify(program)
+    assert verdict.outcome is Outcome.UNSAFE and verdict.reason == "assertion at p.c:4:15"
+    calls = output.calls(program, verdict)
+    assert calls == [
+        "in f(n = 1, m = 12), called at p.c:5:14",
+        "in f(n = 2, m = 2), called at p.c:7:44",
+    ]
+    assert [item["arguments"] for item in verdict.as_dict()["stack"]] == [[2, 2], [1, 12]]
+    shown = output.trace(program, verdict)
+    assert shown[-2:] == [f"    {line}" for line in calls]
+    assert any(line.endswith("g returns") for line in shown)
+
+
+def test_derivations_are_replayed_on_the_program():
+    """Inputs within calls that have returned, and within those that have not, find their place."""
+    text = """
+    int f(int n) { int x = unknown(); return n <= 0 ? x : x + f(n - 1); }
+    void h(int d) { if (d == 1) { int x = f(1); assert(x != 200); } else { f(0); h(d + 1); } }
+    int main() { int a = f(0); if (a == 7) h(0); }
+    """
+    program = parse_program(text)
+    graph, interpreter = program.graph, program.interpreter
+    assert graph is not None and interpreter is not None
+    with Budget(30) as budget:
+        trees = Trees(program.system, budget)
+        path = None
+        while path is None and trees.depth < 9:
+            path = trees.deepen(20_000_000)
+        assert path is not None and any(len(built) > 1 for built in path.premises)
+        failure = replay_graph(graph, interpreter, program.system, path)
+    assert failure is not None and failure.run is not None
+    assert [call.procedure for call, _ in failure.run.stack] == ["h", "h"]
+    inputs = iter([value for _, value in failure.run.inputs])
+    again = interpreter.run(lambda havoc: next(inputs))
+    assert again.failure is failure.run.failure
+
+
+def test_calls_are_made_once():
+    """Without inputs a call with the same arguments and globals ends as it did; with others not."""
+    text = (
+        "int g; int f(int n) { g++; if (n < 2) return n; int a = f(n - 1); return a + f(n - 2); }\n"
+        "int h(int n) { return n < 2 ? n : h(n - 1) + h(n - 2); }\n"
+        "int main() { int a = f(10), b = h(40); assert(a == 55 && g == 177); }"
+    )
+    program = parse_program(text)
+    assert program.interpreter is not None
+    run = program.interpreter.run(lambda havoc: 0, limit=20_000)
+    assert run.outcome == "ended"
+    assert verify(parse_program(text.replace("177", "178"))).outcome is Outcome.UNSAFE
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the referee is gcc")
+def test_random_functions():
+    wrong, counts = recursion.disagreements(range(4), timeout=3)
+    assert not wrong, "\n".join(wrong)
+    assert min(counts["SAFE"], counts["UNSAFE"]) >= 2, counts
