@@ -12,7 +12,6 @@ from ..system.terms import Term, compare, postorder, var
 
 Linear = tuple[dict[str, int], int]
 _MOST = 8
-_FEW = 3  # variables whose products all matter
 
 
 @dataclass
@@ -192,11 +191,6 @@ def relevance(system: System) -> list[set[int]]:
     for cut, index in roots:
         if isinstance(index, int):
             found[cut].add(index)
-    for cut, kept in zip(system.cuts, found, strict=True):
-        mattering = {cut.variables[i] for i in kept}
-        if len(mattering & set(cut.plain)) <= _FEW:
-            first = len(cut.plain)
-            kept |= {first + i for i, pair in enumerate(cut.products) if mattering >= set(pair)}
     return [
         kept or set(range(len(c.variables))) for kept, c in zip(found, system.cuts, strict=True)
     ]

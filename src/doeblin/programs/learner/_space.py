@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_WIDE = 600
 TOP = 1 << 55  # a bound that no projection of an example reaches: the atom that is always true
+_FEW = 6  # columns of which any may be in a facet with any other
 
 
 class Pool(NamedTuple):
@@ -46,6 +47,8 @@ class Space:
         # Directions are linear; products enter through the equations that examples satisfy.
         self.relevant = sorted(relevant - products)
         self._columns = sorted(relevant | products)[:24]
+        # Where they are few, bounds of a hull may speak of products, too.
+        self.faced = self._columns if len(self._columns) <= _FEW else self.relevant
         self.moduli = {m for m in found.moduli if m <= 16}
         self._weights: dict[tuple[int, ...], float] = {}
         self._rng = rng

@@ -6,7 +6,7 @@ which order they are asked, which of them together, and when.
 
 from ._context import Context, Source
 from ._houdini import prove
-from ._stages import EARLY, LATE, QUICK, SOURCES, STAGES, Stage
+from ._stages import EARLY, LATE, QUICK, SOURCES, STAGES, WIDE, Stage
 
 __all__ = [
     "EARLY",
@@ -14,6 +14,7 @@ __all__ = [
     "QUICK",
     "SOURCES",
     "STAGES",
+    "WIDE",
     "Context",
     "Source",
     "Stage",

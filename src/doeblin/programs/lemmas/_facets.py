@@ -17,7 +17,7 @@ def facets(context: Context, widest: int = 5) -> list[Dnf]:
         return []
     found = geometry.facets(
         context.points,
-        space.relevant,
+        space.faced,
         space.scales,
         widest,
         large=space.large,

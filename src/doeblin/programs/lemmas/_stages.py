@@ -82,4 +82,4 @@ STAGES = (
 )
 """The cheapest and most likely first."""
 QUICK = STAGES[:2]
-EARLY, LATE = STAGES[:5], STAGES[5:]
+EARLY, LATE, WIDE = STAGES[:5], STAGES[5:7], STAGES[7:]

@@ -8,7 +8,7 @@ import z3
 
 from .._hints import parse_hints
 from ..learner import Knowledge, Note, Subject, accumulates, dnf_of, multiplies, with_products
-from ..lemmas import EARLY, LATE
+from ..lemmas import EARLY, LATE, WIDE
 from ..solve import Budget, OutOfTime, Pause, Turns
 from ..system import System
 from ..system.terms import TRUE, Term
@@ -18,6 +18,7 @@ from ._assertion import Assertion
 from ._bounded import Bounded, unrolled
 from ._judge import Judge
 from ._lemmas import Lemmas
+from ._products import Products
 from ._runs import LongRuns
 from ._search import Search
 from ._spacer import Spacer, SpacerAlone
@@ -61,16 +62,14 @@ class Portfolio:
         return (yield from self._learn())
 
     def _learn(self) -> Turns[Verdict | None]:
-        """Where the program multiplies variables or adds them up, linear invariants get a first
-        part of the work, and the rest goes to invariants that may speak of products."""
+        """Where the program multiplies variables, linear invariants get a first part of the work,
+        and the rest goes to invariants that may speak of products."""
         judge = self._judge
         system, budget = judge.program.system, judge.budget
-        shares = judge.request.tunables.shares
-        first = shares.linear if multiplies(system) else shares.summing
-        if first == shares.summing and not accumulates(system):
+        if not multiplies(system):
             return (yield from self._learn_in(system, budget))
         try:
-            part = budget.part(first)
+            part = budget.part(judge.request.tunables.shares.linear)
             return (yield from self._learn_in(system, part))
         except (OutOfTime, z3.Z3Exception):
             budget.tick()
@@ -103,6 +102,11 @@ class Portfolio:
             if len(knowledge.system.cuts) == 1:
                 yield Search(knowledge, judge, knowledge.tunables.search.early)
             yield Lemmas(knowledge, judge, LATE)
+            own = judge.program.system
+            if knowledge.system is own and not multiplies(own) and accumulates(own):
+                wide = subject_of(judge, with_products(own), self._suggested)
+                yield Products(judge, wide)
+            yield Lemmas(knowledge, judge, WIDE)
         yield Search(knowledge, judge)
 
     def _beside(
