@@ -51,6 +51,8 @@ NOT_RUN = {
     "extern_only",
     "signed_overflow_assumed",
     "own_exit_returns",
+    "recursion_contract",
+    "recursion_no_value",
 }
 
 
