@@ -108,7 +108,7 @@ def _tests_on_the_page() -> list[str]:
 def test_every_test_on_the_page_exists():
     folder = Path(__file__).parents[1]
     for word in _tests_on_the_page():
-        if word in EXAMPLES:
+        if word in EXAMPLES or (folder / "corpus" / f"{word}.c").exists():
             continue
         file, _, function = word.partition("::")
         text = (folder / file).read_text()
