@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from doeblin import InputError, doeblin
+from doeblin._inversion import random_words
 from doeblin.kernels import (
     AbstractKernel,
     ColouredGibbs,
@@ -32,7 +33,7 @@ GRIDS = [
 
 @pytest.mark.parametrize("model", GRIDS, ids=lambda model: str(model.shape))
 def test_halves_draw_what_the_plain_way_draws(model: Potts):
-    """From the same uniform numbers, site by site."""
+    """From the same random words, site by site."""
     gibbs = model.checkerboard()
     parts, num_values = gibbs.parts, model.field.shape[0]
     assert parts is not None
@@ -54,10 +55,10 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
         swept = []
         for order in ("forward", "backward"):
             sweep = ColouredSweep(gibbs, order)
-            drawn, plain = jax.random.uniform(key, (2, *split[0].shape)), state
-            uniforms = jnp.zeros(state.size).at[np.concatenate(places)].set(drawn.ravel())
+            drawn, plain = random_words(key, (2, *split[0].shape)), state
+            words = jnp.zeros(state.size, drawn.dtype).at[np.concatenate(places)].set(drawn.ravel())
             for colour in (0, 1) if order == "forward" else (1, 0):
-                plain = gibbs.redraw(uniforms, plain, colour, None)
+                plain = gibbs.redraw(words, plain, colour, None)
             swept.append((sweep.sample(key, state), plain))
         return [(parts.join(split), state), *halves, *logits, *swept]
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from .._custom_types import Count, RandomKey, Scalar
+from .._inversion import invert, random_words
 from ._potentials import Labels, Potentials, Sums, log_partition
 
 
@@ -41,7 +42,7 @@ def sample_end(
     forward = potentials.unary + sums.after
 
     def step(neighbour: Array, visit: tuple[Array, Array]) -> tuple[Array, Array]:
-        place, uniform = visit
+        place, word = visit
         came = steps[jnp.maximum(place - 1, 0), neighbour]
         goes = steps[jnp.minimum(place, places - 2), :, neighbour]
         logits = jnp.where(
@@ -49,13 +50,12 @@ def sample_end(
             sums.before[place] + jnp.where(place < length - 1, goes, 0),
             forward[place] + jnp.where(place > 0, came, 0),
         )
-        below = jnp.cumsum(jax.nn.softmax(logits))
-        drawn = jnp.sum(below <= uniform * below[-1]).astype(state.dtype)
-        label = jnp.where(inside[place], drawn, state[place])
+        drawn, _ = invert(logits, word)
+        label = jnp.where(inside[place], drawn.astype(state.dtype), state[place])
         return label, label
 
-    uniforms = jax.random.uniform(key, (places,))
-    labels = jax.lax.scan(step, jnp.zeros((), state.dtype), (order, uniforms))[1]
+    words = random_words(key, (places,))
+    labels = jax.lax.scan(step, jnp.zeros((), state.dtype), (order, words))[1]
     return jnp.where(index < length, labels[order], state)
 
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._custom_types import Count, Input, RandomKey, Scalar
+from .._inversion import invert, random_words
 from .._states import log_prob_of, one_number
 from ..kernels import AbstractReversibleKernel
 from ._ends import FractionBlock
@@ -63,12 +64,11 @@ class SequenceGibbs(AbstractReversibleKernel):
         self, key: RandomKey, state: Labels, x: Input = None
     ) -> tuple[Labels, Scalar]:
         # Two numbers are all the randomness of a step; more would cost more than the step does.
-        choose, pick = jax.random.uniform(key, (2,))
+        choose, pick = random_words(key, (2,))
         length = self.length(x)
-        place = jnp.floor(choose * length).astype(jnp.int32)
+        place = (choose % jnp.asarray(length, choose.dtype)).astype(jnp.int32)
         logits = self._logits(state, place, x)
-        below = jnp.cumsum(jax.nn.softmax(logits))
-        label = jnp.sum(below <= pick * below[-1])
+        label, _ = invert(logits, pick)
         new = state.at[place].set(label.astype(state.dtype))
         return new, jax.nn.log_softmax(logits)[label] - jnp.log(length)
 

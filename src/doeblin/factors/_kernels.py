@@ -12,11 +12,11 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
+from .._inversion import invert, random_words
 from .._states import log_prob_of
 from ..kernels import AbstractKernel, AbstractReversibleKernel
 from ._given import State
 from ._restart import checked_given
-from ._tree import choose
 
 
 def log_density(state: State, x: Input) -> Scalar:
@@ -33,12 +33,10 @@ class SiteGibbs(AbstractReversibleKernel):
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         given, state = checked_given(x), jnp.asarray(state)
         # All randomness of a step from one use of the key: each costs its share of compile time.
-        words = jax.random.bits(key, (2,), jnp.uint32)
-        site = (words[0] % given.graph.num_sites.astype(jnp.uint32)).astype(jnp.int32)[None]
-        # Of 23 bits, so that no rounding brings it to one, and so to a value that is impossible.
-        uniform = ((words[1:] >> 9).astype(jnp.float32)) * 2.0**-23
+        words = random_words(key, (2,))
+        site = (words[0] % given.graph.num_sites.astype(words.dtype)).astype(jnp.int32)[None]
         logits = given.conditionals(state, site)
-        value = choose(jax.lax.stop_gradient(logits), uniform)
+        value, _ = invert(jax.lax.stop_gradient(logits), words[1:])
         new = state.at[site].set(value.astype(state.dtype))
         return new, _chosen(logits, value)[0] - jnp.log(given.graph.num_sites)
 
@@ -157,7 +155,7 @@ def _redrawn(
 ) -> tuple[State, Scalar]:
     """The state with independent sites redrawn, and the log-probability of what was drawn."""
     logits = checked_given(x).conditionals(state, sites)
-    values = choose(jax.lax.stop_gradient(logits), jax.random.uniform(key, sites.shape))
+    values, _ = invert(jax.lax.stop_gradient(logits), random_words(key, sites.shape))
     log_probs = _chosen(logits, values)
     return _put(state, sites, values), jnp.where(sites >= 0, log_probs, 0).sum()
 

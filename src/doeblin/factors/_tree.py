@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import RandomKey, Scalar
+from .._inversion import invert, random_words
 from ._graph import Graph
 from ._structure import ABOVE, NOTHING
 
@@ -77,11 +78,11 @@ class TreeLaw(eqx.Module):
     def sample(self, key: RandomKey, graph: Graph) -> State:
         """An exact draw, from the roots down."""
         parent = _extended(graph)
-        uniforms = jax.random.uniform(key, parent.shape)
+        words = random_words(key, parent.shape)
 
         def round(state: Array, sites: Array) -> tuple[Array, None]:
             logits = self.conditionals[jnp.maximum(sites, 0), state[parent[sites]]]
-            return state.at[sites].set(choose(logits, uniforms[sites])), None
+            return state.at[sites].set(invert(logits, words[sites])[0]), None
 
         state = jnp.zeros(len(parent), jnp.int32)
         return jax.lax.scan(round, state, jnp.asarray(graph.rounds))[0][:-2]
@@ -107,13 +108,6 @@ class TreeLaw(eqx.Module):
 
         found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
         return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
-
-
-def choose(logits: Float[Array, "n values"], uniforms: Float[Array, " n"]) -> Int[Array, " n"]:
-    """One value for each row by inverting its distribution function; never an impossible one."""
-    top = logits.max(axis=-1, keepdims=True)
-    below = jnp.cumsum(jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0)), axis=-1)
-    return (below[:, :-1] <= (uniforms * below[:, -1])[:, None]).sum(axis=-1).astype(jnp.int32)
 
 
 def logsumexp(terms: Float[Array, "... values"]) -> Float[Array, "..."]:

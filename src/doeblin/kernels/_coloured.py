@@ -14,17 +14,10 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._inversion import Words, invert, invert_each, random_words
 from .._states import log_prob_of
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import (
-    LogDensity,
-    Sites,
-    checked_choice,
-    checked_logits,
-    invert,
-    invert_each,
-    over_keys,
-)
+from ._sites import LogDensity, Sites, checked_choice, checked_logits, over_keys
 
 Conditionals = Callable[[State, Input], Float[Array, "sites values"]]
 
@@ -106,15 +99,14 @@ class ColouredGibbs(AbstractReversibleKernel):
             )
         return self.sites.mask(logits)
 
-    def redraw(
-        self, uniforms: Float[Array, " sites"], state: State, colour: Any, x: Input
-    ) -> State:
-        """Redraw the sites of one colour by inverting their distribution functions."""
-        new, is_choice = self._redrawn(uniforms, state, colour, x)
+    def redraw(self, words: Words, state: State, colour: Any, x: Input) -> State:
+        """Redraw the sites of one colour by inverting their distribution functions, from a random
+        word for each site."""
+        new, is_choice = self._redrawn(words, state, colour, x)
         return checked_choice(new, is_choice.all())
 
     def _redrawn(
-        self, uniforms: Float[Array, " sites"], state: State, colour: Any, x: Input
+        self, words: Words, state: State, colour: Any, x: Input
     ) -> tuple[State, Bool[Array, " sites"]]:
         """The state with the sites of one colour redrawn, and where there was a choice.
 
@@ -122,7 +114,7 @@ class ColouredGibbs(AbstractReversibleKernel):
         would take longer than the step.
         """
         values, logits = self.sites.get(state), self.logits(state, x)
-        fresh, is_choice = invert(logits, uniforms)
+        fresh, is_choice = invert(logits, words)
         kept = jnp.where(self.colours == colour, fresh.astype(values.dtype), values)
         return self.sites.put(state, kept), is_choice
 
@@ -149,14 +141,14 @@ class ColouredGibbs(AbstractReversibleKernel):
         return checked_choice(state, always.all())
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
-        uniforms, _, colour = self._choices(key, state)
-        new = self.redraw(uniforms, state, colour, x)
+        words, _, colour = self._choices(key, state)
+        new = self.redraw(words, state, colour, x)
         return new, self.log_redraw(new, state, colour, x) - jnp.log(self.num_colours)
 
-    def _choices(self, key: RandomKey, state: State) -> tuple[Array, State, Count]:
+    def _choices(self, key: RandomKey, state: State) -> tuple[Words, State, Count]:
         colour_key, value_key = jax.random.split(key)
         colour = jax.random.randint(colour_key, (), 0, self.num_colours)
-        return jax.random.uniform(value_key, self.colours.shape), state, colour
+        return random_words(value_key, self.colours.shape), state, colour
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
         changed = self.sites.get(new) != self.sites.get(old)
@@ -207,10 +199,10 @@ class ColouredSweep(AbstractKernel):
     def _sweep(self, x: Input) -> Callable[[Any, RandomKey], Any]:
         def sweep(carry: tuple[State, Array], key: RandomKey) -> tuple[State, Array]:
             state, always = carry
-            # Each site is redrawn once in a sweep, so one uniform a site serves all colours.
-            uniforms = jax.random.uniform(key, self.gibbs.colours.shape)
+            # Each site is redrawn once in a sweep, so one word a site serves all colours.
+            words = random_words(key, self.gibbs.colours.shape)
             for colour in self._order():
-                state, is_choice = self.gibbs._redrawn(uniforms, state, colour, x)
+                state, is_choice = self.gibbs._redrawn(words, state, colour, x)
                 always &= is_choice
             return state, always
 
@@ -218,9 +210,9 @@ class ColouredSweep(AbstractKernel):
 
     def _sweep_parts(self, parts: AbstractParts, x: Input) -> Callable[[Any, RandomKey], Any]:
         def sweep(arrays: tuple[Array, ...], key: RandomKey) -> tuple[Array, ...]:
-            uniforms = jax.random.uniform(key, (len(arrays), *arrays[0].shape))
+            words = random_words(key, (len(arrays), *arrays[0].shape))
             for colour in self._order():
-                fresh, _ = invert_each(parts.logits(arrays, colour, x), uniforms[colour])
+                fresh, _ = invert_each(parts.logits(arrays, colour, x), words[colour])
                 fresh = fresh.astype(arrays[colour].dtype)
                 arrays = (*arrays[:colour], fresh, *arrays[colour + 1 :])
             return arrays

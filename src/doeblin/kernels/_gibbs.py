@@ -8,13 +8,14 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, Key, UInt
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._inversion import invert, random_words
 from .._states import log_prob_of, one_number
 from ._base import AbstractKernel, AbstractReversibleKernel
-from ._sites import LogDensity, Sites, checked_choice, checked_logits, invert, over_keys
+from ._sites import LogDensity, Sites, checked_choice, checked_logits, over_keys
 
 Conditional = Callable[[State, Count, Input], Float[Array, " values"]]
 
@@ -85,10 +86,10 @@ class Gibbs(AbstractReversibleKernel):
         they left a choice."""
         # All randomness of a step from one use of the key: each costs its share of compile time.
         values = self.sites.get(state)
-        words = jax.random.bits(key, (2,), _word_type())
+        words = random_words(key, (2,))
         site = (words[0] % values.shape[0]).astype(jnp.int32)
         logits = self._logits(state, site, x)
-        value, is_choice = invert(jax.lax.stop_gradient(logits), _uniform(words[1]))
+        value, is_choice = invert(jax.lax.stop_gradient(logits), words[1])
         new = self.sites.put(state, values.at[site].set(value.astype(values.dtype)))
         return new, value, logits, is_choice
 
@@ -121,22 +122,6 @@ class Gibbs(AbstractReversibleKernel):
         return self.sites.neighbourhood(state)
 
 
-def _word_type() -> Any:
-    """As wide as JAX's numbers: with `jax_enable_x64`, 64 bits."""
-    return jnp.uint64 if jnp.result_type(float) == jnp.float64 else jnp.uint32
-
-
-def _uniform(word: UInt[Array, ""]) -> Scalar:
-    """A uniform number in [0, 1) with all bits of the word where it is small.
-
-    It stays so far below 1 that no rounding brings its product with a sum to that sum, and so to a
-    value that is impossible.
-    """
-    dtype = jnp.float64 if word.dtype == jnp.uint64 else jnp.float32
-    uniform = word.astype(dtype) * 2.0 ** (-8 * word.dtype.itemsize)
-    return jnp.minimum(uniform, 1 - jnp.finfo(dtype).eps)
-
-
 class GibbsSweep(AbstractKernel):
     """Systematic-scan Gibbs: redraw every site once, in order (or in reversed order).
 
@@ -164,7 +149,7 @@ class GibbsSweep(AbstractKernel):
         def redraw(state: State, step: tuple[Count, RandomKey]) -> tuple[State, None]:
             site, key = step
             values = sites.get(state)
-            value = jax.random.categorical(key, self.gibbs.logits(state, site, x))
+            value, _ = invert(self.gibbs.logits(state, site, x), random_words(key, ()))
             return sites.put(state, values.at[site].set(value.astype(values.dtype))), None
 
         steps = (self._order(num_sites), jax.random.split(key, num_sites))

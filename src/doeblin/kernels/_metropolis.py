@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._inversion import random_words, uniform
 from .._states import log_prob_of, one_number, same_state
 from ._base import AbstractKernel, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, Sites, checked_logits, checked_scalar
@@ -99,7 +100,8 @@ class Metropolis(AbstractReversibleKernel):
 def _choose(
     key: RandomKey, log_accept: Scalar, proposed: State, state: State
 ) -> tuple[State, Bool[Array, ""]]:
-    accepted = -jax.random.exponential(key) < log_accept
+    # A logarithm of at most zero: what is certain is always accepted, what is impossible never.
+    accepted = jnp.log(uniform(random_words(key, ()))) <= log_accept
     new = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposed, state)
     return jax.lax.stop_gradient(new), accepted
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -165,37 +163,6 @@ def checked_choice(chosen: Any, is_choice: Flag) -> Any:
     carry the answers along and ask at their end.
     """
     return eqx.error_if(chosen, ~is_choice, _NO_CHOICE)
-
-
-def invert(
-    logits: Float[Array, "*sites values"], uniforms: Float[Array, "*sites"]
-) -> tuple[Int[Array, "*sites"], Bool[Array, "*sites"]]:
-    """One draw a site from one uniform each, by inverse distribution function; and where the logits
-    left a choice."""
-    if logits.shape[-1] <= 32:
-        return invert_each(list(jnp.unstack(logits, axis=-1)), uniforms)
-    top = logits.max(axis=-1)
-    below = jnp.cumsum(jnp.exp(logits - top[..., None]), axis=-1)
-    mark = uniforms * below[..., -1]
-    return (below[..., :-1] <= mark[..., None]).sum(axis=-1, dtype=jnp.int32), jnp.isfinite(top)
-
-
-def invert_each(
-    logits: list[Float[Array, "..."]], uniforms: Float[Array, "..."]
-) -> tuple[Int[Array, "..."], Bool[Array, "..."]]:
-    """The same from an array of logits for each value: nothing goes along an axis, so that all of
-    it is one operation on a device."""
-    # The largest is NaN or infinite exactly if something is wrong.
-    top = functools.reduce(jnp.maximum, logits)
-    if len(logits) == 2:
-        value = (uniforms < jax.nn.sigmoid(logits[1] - logits[0])).astype(jnp.int32)
-        return value, jnp.isfinite(top)
-    below = list(itertools.accumulate(jnp.exp(each - top) for each in logits))
-    mark = uniforms * below[-1]
-    value = jnp.zeros(jnp.shape(mark), jnp.int32)
-    for each in below[:-1]:
-        value += each <= mark
-    return value, jnp.isfinite(top)
 
 
 def over_keys(step: Callable[[Any, RandomKey], Any], carry: Any, keys: Key[Array, " steps"]) -> Any:

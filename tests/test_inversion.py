@@ -1,0 +1,124 @@
+"""Draws by inversion, word by word: every value has as many words as its probability says."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from doeblin._inversion import invert, uniform
+from doeblin.kernels import Potts
+
+ALL, LAST = 2**32, 2**15
+
+_drawn = jax.jit(jax.vmap(lambda logits, word: invert(logits, word)[0], in_axes=(None, 0)))
+
+
+def words_of_values(logits: Any) -> np.ndarray:
+    """How many of all 2³² words give each value: by bisection, since values go up with words (of
+    two, the rarer comes first); among the last words they need not, and these are counted."""
+    logits = np.asarray(logits, np.float32)
+    size, rest = len(logits), ALL - LAST
+    order = np.argsort(logits, kind="stable") if size == 2 else np.arange(size)
+
+    def places(words: np.ndarray) -> np.ndarray:
+        return np.argsort(order)[_drawn(logits, words.astype(np.uint32))]
+
+    assert (np.diff(places(np.sort(np.random.default_rng(0).integers(0, rest, 2000)))) >= 0).all()
+    low, high = np.zeros(size - 1, np.int64), np.full(size - 1, rest)
+    while (low < high).any():
+        middle = (low + high) // 2
+        above = (middle == rest) | (places(np.minimum(middle, rest - 1)) > np.arange(size - 1))
+        low, high = np.where(above, low, middle + 1), np.where(above, middle, high)
+    counts = np.diff(np.concatenate([[0], low, [rest]]))
+    return (counts + np.bincount(places(np.arange(rest, ALL)), minlength=size))[np.argsort(order)]
+
+
+def right_counts(logits: Any) -> np.ndarray:
+    """What the probabilities ask for, in double precision."""
+    weights = np.exp(np.asarray(np.float32(logits), float) - np.max(np.float32(logits)))
+    return ALL * weights / weights.sum()
+
+
+RARE = [2.0**-k for k in (1, 2, 12, 20, 23, 24, 25, 28, 31, 33.5, 60, 140)] + [0.0]
+
+
+def log(number: float) -> float:
+    return math.log(number) if number else -math.inf
+
+
+@pytest.mark.parametrize("rare", RARE)
+def test_of_two_values_each_has_its_words(rare: float):
+    logits = [log(1 - rare), log(rare)]
+    first = words_of_values(logits)
+    if rare < 0.5:
+        assert first.tolist() == words_of_values(logits[::-1])[::-1].tolist()
+    right = right_counts(logits)
+    assert first.sum() == ALL
+    assert abs(first[1] - right[1]) <= 0.5 + 1e-6 * right[1]
+    if rare < 2**-33:
+        assert first.tolist() == [ALL, 0]
+
+
+@pytest.mark.parametrize("size", [3, 5, 40])
+@pytest.mark.parametrize("rare", [2.0**-20, 2.0**-25, 2.0**-30, 2.0**-60, 0.0])
+def test_rare_values_have_their_words_wherever_they_stand(size: int, rare: float):
+    common = np.log(np.linspace(1, 2, size - 1))
+    for place in (0, 1, size // 2, size - 1):
+        logits = np.insert(common, place, common[0] + log(rare))
+        counts, right = words_of_values(logits), right_counts(logits)
+        assert counts.sum() == ALL
+        # In proportion, and what is left over; the rarest to a word.
+        spare = size * 2**-23
+        assert (
+            np.abs(counts - right)
+            <= 0.5 + (spare + 1e-6) * right + spare * ALL * (right == right.max())
+        ).all()
+        if rare < 2**-40:
+            assert counts[place] == 0
+
+
+def test_what_is_impossible_has_no_words():
+    """Not the first, not the last, and not where all others are impossible too."""
+    ends = jnp.asarray([0, 1, ALL // 2, ALL - 2, ALL - 1], jnp.uint32)
+    for size in (2, 3, 4):
+        for allowed in itertools.product([True, False], repeat=size):
+            if any(allowed):
+                logits = np.where(allowed, 1e4, -np.inf).astype(np.float32)
+                assert np.array(allowed)[_drawn(logits, ends)].all()
+                assert words_of_values(logits)[~np.array(allowed)].sum() == 0
+
+
+def test_uniform_numbers_are_never_zero_and_count_in_words():
+    words = jnp.asarray([0, 1, 2**31, ALL - 1], jnp.uint32)
+    assert np.asarray(uniform(words)).tolist() == [2**-33, 3 * 2**-33, 0.5, 1.0]
+
+
+def test_cold_grids_treat_their_values_alike():
+    """With all words 0, the smallest there is, a flip of probability e⁻⁶⁰ does not happen, from
+    either side; one of e⁻²⁰ does."""
+    words = jnp.zeros(16, jnp.uint32)
+    for coupling, flips in ((15.0, 0), (5.0, 8)):
+        gibbs = Potts((4, 4), num_values=2, coupling=coupling).checkerboard()
+        for value in (0, 1):
+            state = jnp.full((4, 4), value)
+            assert (gibbs.redraw(words, state, 0, None) != state).sum() == flips
+
+
+def test_words_of_64_bits_share_out_alike():
+    with jax.enable_x64(True):
+        words = jnp.asarray([0, 2**23, 2**25, 2**64 - 1], jnp.uint64)
+        for logits, drawn in (
+            ([0.0, -40 * math.log(2)], [1, 1, 0, 0]),
+            ([-40 * math.log(2), 0.0], [0, 0, 1, 1]),
+            ([-math.inf, -40 * math.log(2), 0.0], [1, 1, 2, 2]),
+        ):
+            found = jax.vmap(lambda word, logits=logits: invert(jnp.asarray(logits), word)[0])(
+                words
+            )
+            assert found.tolist() == drawn
