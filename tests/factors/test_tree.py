@@ -8,12 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+import scipy.special
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from doeblin.factors import Graph, Model, Table
+from doeblin.factors import Factors, Graph, Model, Table, Tables, along
 from doeblin.factors._structure import ABOVE, NOTHING
 
 from ..statistics import assert_follows
@@ -152,3 +153,36 @@ def test_gradients_are_finite_where_states_are_impossible():
         return given.law.log_prob(state, graph) + given.log_density(state) + logits[:, 0].sum()
 
     assert jnp.isfinite(optax.tree_utils.tree_norm(slope(model)))
+
+
+def _forward_backward(fields: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, float]:
+    """Marginals and log-partition of a chain in double precision."""
+    before, after = [fields[0]], [np.zeros(fields.shape[1])]
+    for field in fields[1:]:
+        before.append(np.logaddexp.reduce(before[-1][:, None] + pair, axis=0) + field)
+    for field in fields[:0:-1]:
+        after.append(np.logaddexp.reduce(pair + (field + after[-1]), axis=1))
+    joint = np.array(before) + np.array(after[::-1])
+    return scipy.special.softmax(joint, axis=1), float(np.logaddexp.reduce(before[-1]))
+
+
+CHAINS = [(10_000, 1.0, 1.0), (1000, 3.0, 1.0), (100, 1e3, 1.0), (2, 1e6, 1.0), (2, 1e30, 1.0)]
+
+
+@pytest.mark.parametrize(("sites", "weight", "field"), [*CHAINS, (3, 1.0, 1e4)])
+def test_single_precision_is_enough_on_long_chains_and_for_large_scores(
+    sites: int, weight: float, field: float
+):
+    fields = np.float32(np.random.default_rng(0).normal(size=(sites, 2)) * field)
+    scopes = {"site": Factors(np.arange(sites)[:, None]), "pair": along(np.arange(sites), axis=0)}
+    graph = Graph.of(np.full(sites, 2), scopes)
+    model = Model({"site": Tables(fields), "pair": Table(np.eye(2) * weight)})
+    law = model.given(graph).law
+    # From some weight on neighbours agree, and more of it changes nothing but the sum.
+    enough = min(weight, 1e6)
+    expected, log_partition = _forward_backward(fields.astype(float), np.eye(2) * enough)
+    log_partition += (sites - 1) * (weight - enough)
+    found = np.asarray(law.marginals(graph), float)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    assert float(law.log_partition) == pytest.approx(log_partition, rel=2e-7)

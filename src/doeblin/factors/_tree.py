@@ -1,4 +1,7 @@
-"""Laws on forests by message passing: everything in the log domain, so safe in float32."""
+"""Laws on forests by message passing: in the log domain, and every message less its largest entry.
+
+So float32 is enough, however many sites there are and however large the scores.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +31,29 @@ class TreeScores(eqx.Module):
         none = jnp.zeros((2, values), self.sites.dtype)
         branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
 
-        def round(inbox: Array, sites: Array) -> tuple[Array, Array]:
-            joint = branches[sites] + inbox[sites][:, None, :]
-            messages = logsumexp(joint)
-            possible = jnp.isfinite(messages)[..., None]
-            law = jnp.where(possible, joint - jnp.where(possible, messages[..., None], 0), -jnp.inf)
-            messages = jnp.where((sites == NOTHING)[:, None], 0, messages)
-            return inbox.at[parent[sites]].add(messages), law
+        def round(inbox: Array, sites: Array) -> tuple[Array, tuple[Array, Array]]:
+            own, own_top = levelled(inbox[sites])
+            rows, tops = levelled(branches[sites])
+            joint = rows + own[:, None, :]
+            sums = logsumexp(joint)
+            possible = jnp.isfinite(sums)[..., None]
+            law = jnp.where(possible, joint - jnp.where(possible, sums[..., None], 0), -jnp.inf)
+            tops, branch_top = levelled(tops)
+            messages, top = levelled(tops + sums)
+            nothing = sites == NOTHING
+            messages = jnp.where(nothing[:, None], 0, messages)
+            taken = jnp.where(nothing, 0, own_top + branch_top + top)
+            return inbox.at[parent[sites]].add(messages), (law, taken)
 
         inbox = jnp.concatenate([self.sites, none])
-        inbox, laws = jax.lax.scan(round, inbox, jnp.asarray(graph.rounds), reverse=True)
+        inbox, (laws, taken) = jax.lax.scan(round, inbox, jnp.asarray(graph.rounds), reverse=True)
         # Where each site stands among the rounds.
         slots = jnp.zeros(len(parent), jnp.int32)
         slots = slots.at[graph.rounds].set(
-            jnp.arange(graph.rounds.size).reshape(graph.rounds.shape)
+            jnp.arange(graph.rounds.size, dtype=jnp.int32).reshape(graph.rounds.shape)
         )
         conditionals = laws.reshape(-1, values, values)[slots[:-2]]
-        return TreeLaw(conditionals, inbox[ABOVE, 0])
+        return TreeLaw(conditionals, inbox[ABOVE, 0] + taken.sum())
 
     def best(self, graph: Graph) -> tuple[State, Scalar]:
         """The state of the largest score, and its score (max-product)."""
@@ -104,10 +113,18 @@ class TreeLaw(eqx.Module):
 
         def round(found: Array, sites: Array) -> tuple[Array, None]:
             here = jnp.einsum("sp,spk->sk", found[parent[sites]], law[jnp.maximum(sites, 0)])
-            return found.at[sites].set(here), None
+            # Rounding errors of sums would grow along the branches.
+            return found.at[sites].set(here / here.sum(axis=1, keepdims=True)), None
 
         found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
         return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
+
+
+def levelled(scores: Float[Array, "... values"]) -> tuple[Array, Array]:
+    """Scores less their largest along the last axis, and that; 0 where it is not finite."""
+    top = jax.lax.stop_gradient(scores.max(axis=-1))
+    top = jnp.where(jnp.isfinite(top), top, 0)
+    return scores - top[..., None], top
 
 
 def logsumexp(terms: Float[Array, "... values"]) -> Float[Array, "..."]:
