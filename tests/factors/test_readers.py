@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -69,7 +71,11 @@ def test_uai_file(tmp_path):
     ("old", "new", "message"),
     [
         ("MARKOV", "MARKED", r":1: a UAI file begins with MARKOV or BAYES, not 'MARKED'"),
-        ("2 2 3\n4", "2 2 -3\n4", r":3: a number of values is a whole number from 1, not '-3'"),
+        (
+            "2 2 3\n4",
+            "2 2 -3\n4",
+            r":3: a number of values is a whole number from 1 to 999999999, not '-3'",
+        ),
         ("2 0 1\n", "2 0 3\n", r":6: a variable is a whole number from 0 to 2, not '3'"),
         ("2 0 1\n", "2 1 1\n", r":6: the scope \[1, 1\] has a variable twice"),
         ("6\n 0.210", "5\n 0.210", r"a table of 5 entries belongs to variables \[1, 2\]"),
@@ -123,7 +129,7 @@ PAIR = {"pair": [[0, 1]]}
         (lambda: Graph.of([2, 2], {"pair": [0, 1]}), r"'pair' have scopes of shape \(2,\)"),
         (lambda: Graph.of([2, 2], {"pair": [[0.5, 1]]}), r"'pair' have scopes of float64"),
         (lambda: Graph.of([2, 0], {}), r"site 1 has 0 values"),
-        (lambda: Graph.of([], {}), r"num_values must be whole numbers"),
+        (lambda: Graph.of([], {}), r"num_values is empty; a graph needs at least one site"),
         (lambda: Graph.of([2.5], {}), r"num_values must be whole numbers"),
         (
             lambda: Graph.of([2, 2], {"pair": Factors([[0, 1]], [[1.0], [2.0]])}),
@@ -181,3 +187,51 @@ def test_potentials_that_do_not_fit(potential, message):
 def test_kinds_that_do_not_meet_are_named():
     with pytest.raises(InputError, match=r"potentials for \['edge'\], the graph has factors"):
         Model({"edge": Table.zeros(2, 2)}).given(Graph.of([2, 2], PAIR))
+
+
+def _pair() -> Any:
+    return Model({"pair": Table(np.eye(2))}).given(Graph.of([2, 2], {"pair": [[0, 1]]}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: _pair().log_density(jnp.array([1])), r"shape \(1,\).*each of the 2 sites"),
+        (lambda: _pair().log_density(jnp.array([1, 1, 1])), r"shape \(3,\).*each of the 2 sites"),
+        (lambda: _pair().log_density(jnp.array([1.0, 1.0])), "float32.*whole number"),
+        (lambda: _pair().conditionals(jnp.array([1])), "each of the 2 sites"),
+        (lambda: _pair().conditionals(jnp.array([0, 0]), [5]), "no site 5; there are sites 0 to 1"),
+        (lambda: _pair().conditionals(jnp.array([0, 0]), [0.5]), "whole numbers"),
+        (lambda: Table(np.eye(2) * 1j), "complex128.*real part"),
+        (lambda: Table([["a", "b"]]), "real numbers; got <U1"),
+        (lambda: Variables(a=((2,), 3)).state(a=[0, 1, 2]), r"'a'.*\(3,\).*\(2,\)"),
+        (lambda: Variables(a=((2,), 3)).state(a=1), r"'a'.*\(2,\)"),
+        (lambda: Variables(a=((2,), 3)).state(a=[0.5, 1]), "'a'.*float64.*whole numbers"),
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong: Any, message: str):
+    with pytest.raises(InputError, match=message):
+        wrong()
+
+
+def test_a_factor_over_no_variable_is_a_constant_that_counts(tmp_path):
+    """By hand: 7·(1 + 3) in all, and 7·3 for the second value."""
+    path = tmp_path / "constant.uai"
+    path.write_text("MARKOV 1 2 2 0 1 0 1 7 2 1 3")
+    model, graph = read_uai(path)
+    given = model.given(graph)
+    assert float(given.law.log_partition) == pytest.approx(np.log(28), rel=1e-6)
+    assert float(given.log_density(jnp.array([1]))) == pytest.approx(np.log(21), rel=1e-6)
+
+
+def test_numbers_that_are_too_large_hear_of_the_limit(tmp_path):
+    path = tmp_path / "large.uai"
+    path.write_text("MARKOV 1 1000000000000 1 1 0 2 1 1")
+    with pytest.raises(InputError, match="from 1 to 999999999, not '1000000000000'"):
+        read_uai(path)
+
+
+def test_double_precision_gives_no_warning():
+    with jax.enable_x64(True):
+        given = _pair()
+        assert float(given.law.log_partition) == pytest.approx(np.log(2 + 2 * np.e), rel=1e-12)

@@ -149,11 +149,15 @@ def test_one_bad_step_among_many_is_an_error(name: str, kind: str):
             jax.block_until_ready(step(jax.random.key(0)))
 
 
+STRIP = Potts((2, 4), num_values=2, coupling=0.5, periodic=False)
+
+
 @pytest.mark.parametrize(
     "model",
     [
-        Potts((2, 4), num_values=2, coupling=np.nan, periodic=False),
-        Potts((2, 4), num_values=2, coupling=np.inf, periodic=False),
+        # As learning may leave it: nobody is asked then.
+        eqx.tree_at(lambda model: model.coupling, STRIP, jnp.array(np.nan)),
+        eqx.tree_at(lambda model: model.coupling, STRIP, jnp.array(np.inf)),
         Potts((2, 4), num_values=2, coupling=LARGEST / 2, periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[0.0, np.nan], periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[np.inf, 0.0], periodic=False),
@@ -190,3 +194,15 @@ def test_chains_tell_of_bad_steps_inside_of_many(name: str):
         with pytest.raises(InputError, match="returned NaN or") as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("coupling", [np.nan, np.inf, np.ones((2, 3))])
+def test_couplings_are_one_finite_number(coupling: Any):
+    with pytest.raises(InputError, match="one finite number"):
+        Potts((2, 3), num_values=2, coupling=coupling, periodic=False)
+
+
+def test_densities_of_states_of_another_shape_are_refused():
+    model = Potts((2, 3), num_values=2, coupling=1.0, periodic=False)
+    with pytest.raises(InputError, match=r"\(3, 2\) does not fit a grid of \(2, 3\)"):
+        model(jnp.zeros((3, 2), int))

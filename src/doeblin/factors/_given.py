@@ -6,9 +6,12 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import Scalar
+from .._errors import InputError
 from ._graph import Graph
 from ._scores import AbstractScores, at_sites, inside, total
 from ._tree import TreeLaw, TreeScores
@@ -31,7 +34,7 @@ class Given(eqx.Module):
     @eqx.filter_jit
     def log_density(self, state: State) -> Scalar:
         """log π̂(state): the sum of the scores of all factors; -inf for values out of range."""
-        state = jnp.asarray(state)
+        state = self._checked(state)
         known = ((state >= 0) & (state < self.graph.num_values)).all()
         safe = jnp.clip(state, 0, jnp.asarray(self.graph.num_values) - 1)
         found = sum(
@@ -46,9 +49,29 @@ class Given(eqx.Module):
 
         Where no value of a site is possible, the present one has all probability: a kernel stays.
         """
-        state = jnp.asarray(state)
-        sites = jnp.arange(state.shape[0]) if sites is None else jnp.asarray(sites)
-        return self._conditionals(state, sites)
+        state = self._checked(state)
+        if sites is None:
+            return self._conditionals(state, jnp.arange(state.shape[0]))
+        # Inside `jit` kernels ask for their own sites, where -1 stands for none.
+        if not isinstance(sites, Tracer):
+            wanted, size = np.asarray(sites), state.shape[0]
+            if not np.issubdtype(wanted.dtype, np.integer) or wanted.ndim != 1:
+                raise InputError(
+                    f"sites = {sites!r} must be a vector of whole numbers, as in [0, 2]"
+                )
+            outside = wanted[(wanted < -1) | (wanted >= size)]
+            if len(outside):
+                raise InputError(f"there is no site {outside[0]}; there are sites 0 to {size - 1}")
+        return self._conditionals(state, jnp.asarray(sites))
+
+    def _checked(self, state: Any) -> State:
+        state, size = jnp.asarray(state), len(self.graph.num_values)
+        if state.shape != (size,) or not jnp.issubdtype(state.dtype, jnp.integer):
+            raise InputError(
+                f"a state has shape {state.shape} and type {state.dtype}; it needs one whole "
+                f"number for each of the {size} sites"
+            )
+        return state
 
     @eqx.filter_jit
     def _conditionals(self, state: State, sites: Int[Array, " n"]) -> Float[Array, "n values"]:

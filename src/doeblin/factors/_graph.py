@@ -53,7 +53,13 @@ class Variables:
             )
         state = np.zeros(len(self.num_values), np.int32)
         for name, given in values.items():
-            state[self._sites[name]] = given
+            sites, own = self._sites[name], np.asarray(given)
+            if own.shape != sites.shape or not np.issubdtype(own.dtype, np.integer):
+                raise InputError(
+                    f"variable {name!r} has values of shape {own.shape} and type {own.dtype}; it "
+                    f"needs whole numbers of shape {sites.shape}"
+                )
+            state[sites] = own
         if (state < 0).any() or (state >= self.num_values).any():
             raise InputError("a value is out of range; values of k are 0 to k - 1")
         return state
@@ -213,7 +219,9 @@ def _merged(scopes: list[Any], weights: list[Any]) -> tuple[Any, Any]:
 
 def _checked_values(num_values: Any) -> NDArray[np.int32]:
     counts = np.asarray(num_values.num_values if isinstance(num_values, Variables) else num_values)
-    if counts.ndim != 1 or not len(counts) or not np.issubdtype(counts.dtype, np.integer):
+    if counts.ndim == 1 and not len(counts):
+        raise InputError("num_values is empty; a graph needs at least one site")
+    if counts.ndim != 1 or not np.issubdtype(counts.dtype, np.integer):
         raise InputError(
             "num_values must be whole numbers, one for each site (or Variables), got "
             f"{counts.dtype} of shape {counts.shape}"

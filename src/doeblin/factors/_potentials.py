@@ -243,6 +243,11 @@ def enumerated(
 
 
 def _numbers(weights: Any, wanted: str, least: int) -> Array:
+    given = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    if not (jnp.issubdtype(given.dtype, jnp.number) or given.dtype == bool):
+        raise InputError(f"{wanted}, of real numbers; got {given.dtype}")
+    if jnp.issubdtype(given.dtype, jnp.complexfloating):
+        raise InputError(f"{wanted}, of real numbers; got {given.dtype} (take its real part)")
     array = jnp.asarray(weights, dtype=float)
     if array.ndim < least or 0 in array.shape:
         raise InputError(f"{wanted}, none of them empty; got shape {array.shape}")

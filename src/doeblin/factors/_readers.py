@@ -57,6 +57,7 @@ def read_uai(path: str | Path) -> tuple[Model, Graph]:
         if len(set(scope)) < len(scope):
             raise words.error(f"the scope {scope} has a variable twice")
         scopes.append(scope)
+    constant = 1.0
     grouped: dict[tuple[int, ...], list[tuple[list[int], Any]]] = {}
     for scope in scopes:
         shape = tuple(counts[site] for site in scope)
@@ -67,10 +68,15 @@ def read_uai(path: str | Path) -> tuple[Model, Graph]:
                 f"which needs {math.prod(shape)}"
             )
         table = np.array([words.weight() for _ in range(entries)]).reshape(shape)
-        # A factor over no variable is a constant, which no law depends on.
         if scope:
             grouped.setdefault(shape, []).append((scope, table))
+        else:
+            constant *= float(table)
     words.end()
+    if constant != 1:
+        # A factor over no variable: every value of the first one has it.
+        scope, shape = [0], (counts[0],)
+        grouped.setdefault(shape, []).append((scope, np.full(shape, constant)))
     names = {shape: "x".join(map(str, shape)) for shape in grouped}
     with np.errstate(divide="ignore"):
         tables: dict[str, AbstractPotential] = {
@@ -80,6 +86,10 @@ def read_uai(path: str | Path) -> tuple[Model, Graph]:
     factors = {names[shape]: [scope for scope, _ in some] for shape, some in grouped.items()}
     model = Model(tables)
     return model, model.strongest(Graph.of(counts, factors))
+
+
+_MOST = 10**9 - 1
+"""The largest number in a UAI file that counts something."""
 
 
 class _Words:
@@ -111,9 +121,9 @@ class _Words:
     def number(self, wanted: str, *, least: int = 0, most: int | None = None) -> int:
         word = self.word(wanted)
         # Longer ones would be no sizes; and `int` takes its time for very long ones.
-        value = int(word) if word.isdigit() and len(word) < 10 else -1
+        value = int(word) if word.isdigit() and len(word) <= len(str(_MOST)) else -1
         if value < least or (most is not None and value > most):
-            limit = f"from {least}" if most is None else f"from {least} to {most}"
+            limit = f"from {least} to {_MOST if most is None else most}"
             raise self.error(f"{wanted} is a whole number {limit}, not {word[:20]!r}")
         return value
 

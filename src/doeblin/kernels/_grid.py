@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Count, Flag, Input, Scalar
@@ -52,6 +53,11 @@ class Potts(eqx.Module):
                 "twice; make it longer or set periodic=False"
             )
         self.coupling = jnp.asarray(coupling, dtype=float)
+        known = not isinstance(self.coupling, Tracer)
+        if self.coupling.shape != () or (known and not np.isfinite(self.coupling)):
+            raise InputError(
+                f"coupling = {coupling!r} must be one finite number, the same for all neighbours"
+            )
         self.field = jnp.zeros(num_values) if field is None else jnp.asarray(field, dtype=float)
         if self.field.shape != (num_values,):
             raise InputError(
@@ -61,6 +67,10 @@ class Potts(eqx.Module):
         self.periodic = periodic
 
     def __call__(self, state: Int[Array, "..."], x: Input = None) -> Scalar:
+        if jnp.shape(state) != self.shape:
+            raise InputError(
+                f"a state of shape {jnp.shape(state)} does not fit a grid of {self.shape}"
+            )
         agreements = jnp.array(0)
         for axis in range(len(self.shape)):
             agreements += (state == shifted(state, axis, 1, self.periodic)).sum()
