@@ -9,7 +9,6 @@ import pytest
 
 from doeblin import InputError
 from doeblin._random import _counts, quick
-from doeblin.kernels import _gibbs as gibbs
 
 pytestmark = pytest.mark.double
 SEEDS = jnp.array([0, 1, 2, 12345, 2**31 - 1], jnp.uint32)
@@ -44,21 +43,6 @@ def test_keys_of_other_generators_stay_as_they_are():
     assert quick(key).dtype == key.dtype
     legacy = jax.random.PRNGKey(0)
     assert quick(legacy) is legacy
-
-
-def test_uniform_numbers_have_the_digits_of_the_precision():
-    """The whole word where they are small, and so far below 1 that a last value without weight is
-    never taken: times any sum they are less than the sum."""
-    kind = gibbs._word_type()
-    size = 8 * jnp.dtype(kind).itemsize
-    digits = 52 if size == 64 else 23
-    assert jnp.iinfo(kind).max == 2**size - 1
-    words = jnp.array([0, 1, 2, 2 ** (size - 1), 2**size - 129, 2**size - 1], kind)
-    uniform = np.asarray(jax.vmap(gibbs._uniform)(words))
-    assert uniform[:4].tolist() == [0, 2.0**-size, 2.0 ** (1 - size), 0.5]
-    assert uniform[-1] == uniform.max() == 1 - 2.0**-digits
-    sums = np.geomspace(0.5, 40, 10_001, dtype=uniform.dtype)
-    assert (uniform.max() * sums < sums).all()
 
 
 def test_more_numbers_than_counters_are_refused():

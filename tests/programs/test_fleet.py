@@ -93,17 +93,18 @@ def test_a_fleet_without_workers_is_not_waited_for_for_ever(monkeypatch):
 
 
 def kill_when_born(parent: psutil.Process, times: int) -> threading.Thread:
-    """Kill so many children, each when it is at work."""
+    """Kill so many of the children to come, each when it is at work; those of other tests live."""
+    spared = {child.pid for child in parent.children()}
 
     def watch() -> None:
-        killed: set[int] = set()
-        until = time.monotonic() + 60
-        while len(killed) < times and time.monotonic() < until:
+        left, until = times, time.monotonic() + 60
+        while left and time.monotonic() < until:
             for child in parent.children():
-                if child.pid not in killed and child.status() != psutil.STATUS_ZOMBIE:
+                if child.pid not in spared and child.status() != psutil.STATUS_ZOMBIE:
                     time.sleep(0.3)
                     os.kill(child.pid, signal.SIGKILL)
-                    killed.add(child.pid)
+                    spared.add(child.pid)
+                    left -= 1
             time.sleep(0.01)
 
     thread = threading.Thread(target=watch)

@@ -49,6 +49,7 @@ def test_every_construct_is_drawn(tmp_path):
     command = ["gcc", "-E", "-P", "-I", str(tmp_path), "-"]
     plain = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     plain = re.sub(r"#pragma.*", "", plain)
+    plain = re.sub(r"__extension__ \(\{.*\}\)", "0", plain)  # glibc's assert is no standard C
     kinds, operators = set(), set()
     todo = [c_parser.CParser().parse(plain)]
     while todo:
