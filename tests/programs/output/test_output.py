@@ -332,6 +332,13 @@ def test_a_witness_states_the_property_it_is_about(body, ints, outcome, stated):
             witness(program, verdict)
 
 
+def test_a_witness_names_the_function_where_the_program_starts():
+    program = parse_program("void f(int n) { assert(n != 3); }", file="p.c")
+    document = yaml.safe_load(witness(program, verify(program, timeout=30)))
+    stated = document[0]["metadata"]["task"]["specification"]
+    assert stated == "CHECK( init(f()), LTL(G ! call(reach_error())) )"
+
+
 def test_a_witness_is_the_same_again(failure, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     text = witness(*failure)

@@ -18,8 +18,8 @@ from ..system.terms import TooLargeError, c_number, c_text
 from ..verdict import Outcome, Verdict
 from ._names import closing, following, graph_of, located
 
-NO_CALL = "CHECK( init(main()), LTL(G ! call(reach_error())) )"  # any assertion counts as one
-NO_OVERFLOW = "CHECK( init(main()), LTL(G ! overflow) )"
+NO_CALL = "G ! call(reach_error())"  # any assertion counts as one
+NO_OVERFLOW = "G ! overflow"
 _ANNOTATION = "ACSL"  # how failures of annotations begin
 _ELSE = "the format has no property for {}"
 
@@ -144,10 +144,11 @@ def _location(place: Place, function: str | None = None) -> dict[str, Any]:
 
 
 def _document(program: Program, kind: str, content: list[Any], specification: str) -> str:
+    entry = program.remarks.entry if program.remarks is not None else "main"
     task = {
         "input_files": [program.file],
         "input_file_hashes": {program.file: program.digest},
-        "specification": specification,
+        "specification": f"CHECK( init({entry}()), LTL({specification}) )",
         "data_model": "LP64",
         "language": "C",
     }

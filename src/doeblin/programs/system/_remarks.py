@@ -15,7 +15,7 @@ class Remarks:
     where C asks for something; `without_body` the functions of which nothing is known,
     `by_contract` those of which a contract is all that is known; `required` the functions whose
     precondition is assumed, because the program starts there; `included` the headers of the
-    program's own."""
+    program's own; `entry` the function where it starts."""
 
     properties: dict[Place, str] = field(default_factory=dict)
     undefined: dict[Place, str] = field(default_factory=dict)
@@ -24,6 +24,7 @@ class Remarks:
     required: dict[str, Place] = field(default_factory=dict)
     missing: dict[str, Place] = field(default_factory=dict)
     included: tuple[Path, ...] = ()
+    entry: str = "main"
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -138,6 +138,7 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     lowering.stop()
     lowering.read_procedures()
     lowering.note_unused()
+    lowering.graph.remarks.entry = entry
     lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)
     return lowering.graph
