@@ -117,8 +117,19 @@ def test_plain_chains_are_certified_at_one_step(epsilon):
     assert certificate.theorem.startswith("strong Doeblin proposition")
 
 
-def test_periodic_stages_certify_nothing():
-    certificate = certify(Schedule.cycle([1, 1]))
+@pytest.mark.parametrize("rare", [1e-1, 1e-3, 1e-9], ids=["tabulated", "long", "slow"])
+def test_a_single_step_is_always_told(rare):
+    """Also where many steps are the better bargain: then every stage restarts at once, but rarely."""
+    schedule = Schedule([[rare, 1 - rare, 0], [rare, 0, 1 - rare], [3 * rare, 1 - 3 * rare, 0]])
+    first = certify(schedule).facts[0]
+    assert (first.parameter, first.steps, first.after) == (pytest.approx(rare), 1, 1)
+
+
+@pytest.mark.parametrize("rare", [1, 1e-9], ids=["tabulated", "slow"])
+def test_periodic_stages_certify_nothing(rare):
+    """Odd and even stages alternate for ever: after any number of steps the two are apart."""
+    certificate = certify(Schedule([[0, 1, 0], [rare, 0, 1 - rare], [0, 1, 0]]))
+    assert certificate.facts == (Fact(0.0, 1, 1),)
     assert certificate.gap == 0
     assert certificate.mixing_time() == math.inf
     assert "periodic" in certificate.theorem
