@@ -29,6 +29,8 @@ def test_plain_doeblin_is_a_two_stage_schedule():
 
 def test_other_schedules_have_no_exit_rates():
     assert Schedule([[0.5, 0.2, 0.3], [1, 0, 0], [1, 0, 0]]).exits is None
+    assert Schedule([[0.5, 0.2, 0.3], [0, 0, 1], [1, 0, 0]]).exits is None  # a cycle and more
+    assert Schedule([[0, 1], [0.1, 0.9]], restart=1).exits is None  # that starts elsewhere
 
 
 def test_schedules_are_values():
