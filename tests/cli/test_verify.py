@@ -71,6 +71,16 @@ def test_json_has_the_promised_fields(folder, capsys):
     assert result["invariants"][0]["line"] == 6
 
 
+def test_an_invariant_in_a_header_is_shown_with_its_file(folder, capsys):
+    (folder / "up.h").write_text("int up(int n) { int i = 0;\n while (i < n) i++; return i; }")
+    (folder / "m.c").write_text('#include "up.h"\nint main() { assert(up(5) == 5); }')
+    assert run(folder / "m.c") == 0
+    assert f"\n  {folder / 'up.h'}:2:2  " in capsys.readouterr().out
+    assert run(folder / "m.c", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["invariants"][0]
+    assert (shown["file"], shown["line"]) == (str(folder / "up.h"), 2)
+
+
 def test_a_folder_in_worker_processes(folder, capsys):
     assert run(folder, "--jobs", 2, "--timeout", 20) == 1
     out = capsys.readouterr().out

@@ -254,7 +254,8 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     called = graph.procedures.values() if graph is not None else ()
     procedures = {block for item in called for block in (item.entry, item.exit)}
     for invariant in verdict.invariants:
-        where = f"{invariant.place.line}:{invariant.place.column}"
+        place = invariant.place  # with its file where that is an included one
+        where = f"{place.line}:{place.column}" if place.file == verdict.file else str(place)
         if invariant.block in procedures:
             where += f"  {invariant.name}:"
         _console.echo(f"  {where}  {invariant.text}")

@@ -100,6 +100,7 @@ class Verdict:
             "rounds": self.rounds,
             "invariants": [
                 {
+                    "file": i.place.file,
                     "line": i.place.line,
                     "column": i.place.column,
                     "name": i.name,
