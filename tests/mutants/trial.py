@@ -86,6 +86,7 @@ class Workshop:
 
     def _tests(self, modules: list[str], settings: dict[str, str], timeout: float) -> Outcome:
         arguments = ["-x", "-q", "-m", "not thorough", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        arguments += ["-W", "ignore:Module already imported"]  # by the runner
         command = [settings, [*arguments, "-p", "tests.mutants.order", *modules], timeout]
         start = time.monotonic()
         assert self.runner.stdin and self.runner.stdout
