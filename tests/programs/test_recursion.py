@@ -103,6 +103,34 @@ def test_derivations_are_replayed_on_the_program():
     assert again.failure is failure.run.failure
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f(void) { f(); } int main() { f(); assert(0); }",
+        "int f(int n) { if (n == 0) exit(1); return f(n - 1); } int main() { f(5); assert(0); }",
+        "_Noreturn void die(void); int f(int n) { if (n <= 0) die(); return f(n - 1); }"
+        " int main() { f(3); assert(0); }",
+        "void g(int n); void f(int n) { g(n); } void g(int n) { while (n) n--; f(n); }"
+        " int main() { f(unknown()); assert(0); }",
+    ],
+    ids=["always", "exit", "noreturn", "mutual"],
+)
+def test_what_never_returns_has_no_trees(text):
+    program = parse_program(text)
+    with Budget(30) as budget:
+        trees = Trees(program.system, budget)
+        assert trees.deepen(1_000_000) is None and trees.finished
+    assert verify(program, timeout=10).outcome is Outcome.SAFE
+
+
+def test_a_recursive_function_may_be_where_the_program_starts():
+    for bound, outcome in ((7, Outcome.UNSAFE), (-2147483648, Outcome.SAFE)):
+        text = f"int f(int n) {{ assert(n >= {bound}); return n <= 0 ? 0 : f(n - 1) + 1; }}"
+        program = parse_program(text)
+        assert verify(program).outcome is outcome
+        assert "there is no 'main': the program starts at 'f'" in program.remarks.notes
+
+
 def test_calls_are_made_once():
     """Without inputs a call with the same arguments and globals ends as it did; with others not."""
     text = (

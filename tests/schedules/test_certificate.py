@@ -119,7 +119,7 @@ def test_plain_chains_are_certified_at_one_step(epsilon):
 
 @pytest.mark.parametrize("rare", [1e-1, 1e-3, 1e-9], ids=["tabulated", "long", "slow"])
 def test_a_single_step_is_always_told(rare):
-    """Also where many steps are the better bargain: then every stage restarts at once, but rarely."""
+    """Also where many steps are the better bargain: all stages restart at once, but rarely."""
     schedule = Schedule([[rare, 1 - rare, 0], [rare, 0, 1 - rare], [3 * rare, 1 - 3 * rare, 0]])
     first = certify(schedule).facts[0]
     assert (first.parameter, first.steps, first.after) == (pytest.approx(rare), 1, 1)

@@ -29,7 +29,13 @@ class Functions:
         self.names = [f"f{seed}_{i}" for i in range(self.rng.choice((1, 1, 2, 3)))]
         self.kinds = [(self.rng.choice(TYPES), self.rng.choice(TYPES)) for _ in self.names]
         self.counter = f"g{seed}"
-        parts = [f"int {self.counter};"]
+        self.helper = f"h{seed}"
+        self.early, self.twice = (self.rng.random() < 0.4 for _ in range(2))
+        start = self.rng.randint(0, 2)
+        parts = [
+            f"int {self.counter};",
+            f"static int {self.helper}(void) {{ static int t = {start}; return t++; }}",
+        ]
         parts += [
             f"{r} {n}(int n, {p} a);" for n, (r, p) in zip(self.names, self.kinds, strict=True)
         ]
@@ -41,12 +47,15 @@ class Functions:
         result, parameter = self.kinds[number]
         lines = [f"{result} {self.names[number]}(int n, {parameter} a) {{"]
         known = ["n", "a", self.counter]
+        if rng.random() < 0.4:
+            lines.append(f"  static {rng.choice(TYPES)} s{rng.choice(('', ' = 1', ' = 3'))};")
+            known.append("s")
         if rng.random() < 0.5:
             lines.append(f"  if (n <= 0) return {self.value(known)};")
         else:
-            lines.append(f"  if (n <= 0) {{ {self.effect()} return {self.value(known)}; }}")
+            lines.append(f"  if (n <= 0) {{ {self.effect(known)} return {self.value(known)}; }}")
         if rng.random() < 0.5:
-            lines.append(f"  {self.effect()}")
+            lines.append(f"  {self.effect(known)}")
         if rng.random() < 0.3:
             lines.append(f"  a = {self.value(known)};")
         if rng.random() < 0.3:
@@ -63,8 +72,21 @@ class Functions:
             lines.append(f"  if ({self.test(known)}) return {self.value(known)};")
         return "\n".join([*lines, f"  return {self.value(known)};", "}"])
 
-    def effect(self) -> str:
-        return f"{self.counter} {self.rng.choice(('+= 1', '+= n', '= a', '-= 2', '= 3'))};"
+    def effect(self, known: list[str]) -> str:
+        target = self.rng.choice([name for name in known if name not in "na"])
+        changes = ("+= 1", "+= n", "= a", "-= 2", "= 3", f"+= {self.helper}()")
+        return f"{target} {self.rng.choice(changes)};"
+
+    def first(self) -> str:
+        """What happens before anything else."""
+        return f"int e = {self.names[0]}(1, 1);" if self.early else ""
+
+    def calls(self) -> str:
+        """What is asked of the functions: a result `r`, and the counter `g` after it."""
+        call = f"int r = {self.names[0]}(k, b){' + e' if self.early else ''};"
+        if self.twice:
+            call += f" if (r > 1) {self.counter} += 1; r += {self.names[0]}(1, b);"
+        return f"{call} int g = {self.counter};"
 
     def value(self, known: list[str]) -> str:
         rng = self.rng
@@ -80,22 +102,25 @@ class Functions:
         """A program that asserts something of the result `r` and the counter `g`."""
         return f"""{self.text}
 int main() {{
+  {self.first()}
   int k = unknown(), b = unknown();
   if (k < {DEPTHS[0]} || k > {DEPTHS[-1]} || b < {STARTS[0]} || b > {STARTS[-1]}) return 0;
-  int r = {self.names[0]}(k, b), g = {self.counter};
+  {self.calls()}
   assert({condition});
 }}"""
 
 
 def results(all_: list[Functions]) -> list[list[tuple[int, int, int, int]]]:
-    """What the compiled functions return, and leave in their counters: k, b, r, g."""
-    lines = ["#include <stdio.h>", *(functions.text for functions in all_), "int main() {"]
+    """What the compiled functions return, and leave in their counters: k, b, r, g. Each time in a
+    process of its own, where static variables begin anew."""
+    lines = [f"#include <{name}.h>" for name in ("stdio", "unistd", "sys/wait")]
+    lines += [*(functions.text for functions in all_), "int main() {"]
     for functions in all_:
         lines.append(
             f"  for (int k = {DEPTHS[0]}; k <= {DEPTHS[-1]}; k++)"
-            f" for (int b = {STARTS[0]}; b <= {STARTS[-1]}; b++) {{ {functions.counter} = 0;"
-            f" int r = {functions.names[0]}(k, b);"
-            f' printf("{functions.seed} %d %d %d %d\\n", k, b, r, {functions.counter}); }}'
+            f" for (int b = {STARTS[0]}; b <= {STARTS[-1]}; b++) {{"
+            f" if (fork()) {{ wait(0); continue; }} {functions.first()} {functions.calls()}"
+            f' printf("{functions.seed} %d %d %d %d\\n", k, b, r, g); fflush(stdout); _exit(0); }}'
         )
     with tempfile.TemporaryDirectory() as folder:
         source, binary = Path(folder, "all.c"), Path(folder, "all")

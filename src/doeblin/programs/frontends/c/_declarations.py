@@ -23,6 +23,7 @@ class Declarations(Contracts):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.statics: dict[int, str] = {}  # of functions, by their declarations
+        self._initialised = 0
         self._globals: dict[str, Any] = {}  # the declaration that counts, of each
 
     def statement(self, node: Any) -> None:
@@ -172,8 +173,10 @@ class Declarations(Contracts):
         return self.constant_value(self.convert(Value(const(value), own), kind), node)
 
     def _at_start(self, name: str, value: int, node: Any) -> None:
-        start = self.graph.blocks[0].statements
-        start.append(Assign(name, const(value) if value else ZERO, self.place(node)))
+        """Before all else: a recursive function is read when `main` has been."""
+        start = Assign(name, const(value) if value else ZERO, self.place(node))
+        self.graph.blocks[0].statements.insert(self._initialised, start)
+        self._initialised += 1
 
 
 def _written(nodes: Iterable[Any]) -> Iterator[str]:

@@ -167,7 +167,7 @@ def _entry(functions: dict[str, Any], file: str) -> str:
         return "main"
     called: set[str] = set()
     for definition in functions.values():
-        called |= called_in(definition.body)
+        called |= called_in(definition.body) - {definition.decl.name}
     roots = [
         name
         for name in functions
