@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from doeblin.programs import Outcome, output, parse_program, verify
-from doeblin.programs.solve import Path, replay_clauses
+from doeblin.programs.solve import Budget, Path, Trees, replay_clauses
 
 MCCARTHY = """(set-logic HORN)
 (declare-fun mc (Int Int) Bool)
@@ -247,3 +247,27 @@ def test_random_systems():
             model = output.model(program, verdict)
             assert false_assertions(modelled(drawn.text(), model)) == []
     assert sum(decided.values()) >= 22 and min(decided.values()) >= 4, decided
+
+
+def test_trees_grow_where_nothing_fits_for_some_heights():
+    """The short way to `p` is complete at once; the long one begins to fit five heights later."""
+    names = ["a", "p", *(f"r{k}" for k in range(7))]
+    lines = [f"(declare-fun {name} (Int) Bool)" for name in names]
+    lines += ["(assert (a 5))", "(assert (r0 0))"]
+    lines += [
+        f"(assert (forall ((x Int)) (=> (r{k} x) (r{k + 1} (+ x 1)))))"
+        for k in range(len(names) - 3)
+    ]
+    lines += [
+        f"(assert (forall ((x Int) (y Int)) (=> (and ({name} x) (a y)) (p x))))"
+        for name in ("a", names[-1])
+    ]
+    lines.append("(assert (forall ((x Int)) (=> (and (p x) (= x 6)) false)))")
+    system = parse_program(
+        "(set-logic HORN)" + "".join(lines) + "(check-sat)", language="horn"
+    ).system
+    with Budget(30) as budget:
+        trees, path = Trees(system, budget), None
+        while path is None and not trees.finished:
+            path = trees.deepen(20_000_000)
+    assert path is not None

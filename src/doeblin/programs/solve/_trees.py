@@ -34,7 +34,6 @@ class Trees:
         self.exhausted = False
         self.finished = False
         self._least = least_heights(system)
-        self._copies = -1
 
     def deepen(self, units: float) -> Path | None:
         """Look for a refutation by a tree that is one higher; a derivation when there is one.
@@ -56,8 +55,7 @@ class Trees:
             return None
         if path is None and not self.exhausted:
             self.depth += 1
-            self.finished = 0 < tree.copies == self._copies
-            self._copies = tree.copies
+            self.finished = tree.whole
         return path
 
 
@@ -98,7 +96,8 @@ class _Place(NamedTuple):
 class _Tree:
     def __init__(self, system: System, budget: Budget, least: list[float], height: int):
         self.exhausted = False
-        self.copies = 0
+        self.whole = True  # no clause was left out because the tree is too low for it
+        self._copies = 0
         self._system = system
         self._budget = budget
         self._least = least
@@ -131,10 +130,12 @@ class _Tree:
 
     def _fitting(self, cut: int | None, height: int) -> Iterator[tuple[int, Clause]]:
         for index, clause in enumerate(self._system.clauses):
-            if clause.target == cut and all(
-                least < height for least in clause.at_premises(self._least)
-            ):
-                yield index, clause
+            if clause.target == cut:
+                least = max(clause.at_premises(self._least), default=0)
+                if least < height:
+                    yield index, clause
+                elif least < math.inf:
+                    self.whole = False
 
     def _place(self, cut: int | None, height: int, name: str) -> _Place:
         """A place for a clause that concludes a cut (None: false), with all that is below it."""
@@ -145,8 +146,8 @@ class _Tree:
         shared: dict[tuple[int, int], _Place] = {}
         options = []
         for index, clause in self._fitting(cut, height):
-            self.copies += 1
-            if self.copies > _MOST:
+            self._copies += 1
+            if self._copies > _MOST:
                 raise _TooMany
             self._budget.tick()
             self._budget.spend(_WRITING)
