@@ -124,6 +124,25 @@ def test_em_keeps_what_is_impossible_impossible():
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
 
 
+def test_the_update_is_a_maximum_and_stage_zero_is_the_restart_unless_told():
+    """log π_C(z*) + Σ N log C, with π by numpy: no small change of the rows does better."""
+    matrix = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.25, 0.25, 0.5]])
+    counts = np.array([[0.4, 1.0, 0.3], [0.7, 0.9, 0.2], [0.5, 0.1, 1.5]])
+
+    def value(rows: np.ndarray, restart: int) -> float:
+        law = np.linalg.solve(np.vstack([(rows.T - np.eye(3))[:2], np.ones(3)]), [0, 0, 1])
+        return np.log(law[restart]) + np.sum(counts * np.log(rows))
+
+    rng = np.random.default_rng(0)
+    for options, restart in (({}, 0), ({"restart_stage": 2}, 2)):
+        best = np.asarray(em_stage_matrix(counts[None], matrix, **options), dtype=np.float64)
+        best /= best.sum(axis=1, keepdims=True)
+        for _ in range(50):
+            other = best * np.exp(0.03 * rng.normal(size=(3, 3)))
+            other /= other.sum(axis=1, keepdims=True)
+            assert value(other, restart) < value(best, restart)
+
+
 def test_counts_are_checked():
     with pytest.raises(InputError, match="must end in"):
         em_epsilon(jnp.zeros((3, 3)))
