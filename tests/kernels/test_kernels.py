@@ -114,6 +114,21 @@ def test_finite_combinations_multiply_matrices():
     )
 
 
+def test_what_a_finite_chain_leaves_for_ever_has_no_mass_at_all():
+    """Exactly none, whatever a linear system says: three of six states lead to the others."""
+    rng = np.random.default_rng(0)
+    matrix = rng.dirichlet(np.ones(6), 6)
+    matrix[:3, 3:] = 0
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    laws = jax.jit(jax.vmap(lambda logits: FiniteKernel(logits).law()))
+    orders = np.array([rng.permutation(6) for _ in range(20)])
+    shuffled = np.array([matrix[np.ix_(order, order)] for order in orders])
+    with np.errstate(divide="ignore"):
+        found = np.asarray(laws(np.log(shuffled)))
+    assert np.array_equal(found > 0, orders < 3)
+    np.testing.assert_allclose(np.einsum("ki,kij->kj", found, shuffled), found, atol=1e-6)
+
+
 @pytest.mark.parametrize("num_values", [3, [3, 3, 3]])
 def test_kernels_can_be_built_inside_jit(num_values):
     """As learning does it: parameters are traced while the kernels are made."""
