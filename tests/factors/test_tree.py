@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from doeblin.factors import Factors, Graph, Model, Table, Tables, along
+from doeblin.factors import Factors, Graph, Model, Table, Tables, TreeRestart, along
 from doeblin.factors._structure import ABOVE, NOTHING
 
 from ..statistics import assert_follows
@@ -166,23 +166,56 @@ def _forward_backward(fields: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray,
     return scipy.special.softmax(joint, axis=1), float(np.logaddexp.reduce(before[-1]))
 
 
+def _best(fields: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """The best state of a chain in double precision (Viterbi)."""
+    scores, back = fields[0], []
+    for field in fields[1:]:
+        joint = scores[:, None] + pair
+        back.append(joint.argmax(axis=0))
+        scores = joint.max(axis=0) + field
+    state = [int(scores.argmax())]
+    for choices in reversed(back):
+        state.append(int(choices[state[-1]]))
+    return np.array(state[::-1])
+
+
 CHAINS = [(10_000, 1.0, 1.0), (1000, 3.0, 1.0), (100, 1e3, 1.0), (2, 1e6, 1.0), (2, 1e30, 1.0)]
+
+
+@eqx.filter_jit
+def _in_single_precision(model: Model, graph: Graph, known: np.ndarray):
+    given = model.given(graph)
+    best, score = given.base.best(graph)
+    log_known = TreeRestart().log_prob_known(best, known, given)
+    return given.law.marginals(graph), given.law.log_partition, best, score, log_known
 
 
 @pytest.mark.parametrize(("sites", "weight", "field"), [*CHAINS, (3, 1.0, 1e4)])
 def test_single_precision_is_enough_on_long_chains_and_for_large_scores(
     sites: int, weight: float, field: float
 ):
-    fields = np.float32(np.random.default_rng(0).normal(size=(sites, 2)) * field)
+    # Flipped, so that where large scores hide it the first value is not the best one.
+    fields = np.float32(np.random.default_rng(0).normal(size=(sites, 2))[:, ::-1] * field)
     scopes = {"site": Factors(np.arange(sites)[:, None]), "pair": along(np.arange(sites), axis=0)}
     graph = Graph.of(np.full(sites, 2), scopes)
     model = Model({"site": Tables(fields), "pair": Table(np.eye(2) * weight)})
-    law = model.given(graph).law
+    known = np.arange(sites) % 3 == 0
+    answers = _in_single_precision(model, graph, known)
+    found, log_z, best, score, log_known = (np.asarray(each, float) for each in answers)
     # From some weight on neighbours agree, and more of it changes nothing but the sum.
     enough = min(weight, 1e6)
-    expected, log_partition = _forward_backward(fields.astype(float), np.eye(2) * enough)
-    log_partition += (sites - 1) * (weight - enough)
-    found = np.asarray(law.marginals(graph), float)
+    expected, bare = _forward_backward(fields.astype(float), np.eye(2) * enough)
+    log_partition = bare + (sites - 1) * (weight - enough)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
-    assert float(law.log_partition) == pytest.approx(log_partition, rel=2e-7)
+    assert log_z == pytest.approx(log_partition, rel=2e-7)
+    # The best state, by dynamic programming in double precision.
+    wanted = _best(fields.astype(float), np.eye(2) * enough)
+    assert (best == wanted).all()
+    total = fields[np.arange(sites), wanted].sum(dtype=float)
+    total += weight * (wanted[1:] == wanted[:-1]).sum()
+    assert score == pytest.approx(total, rel=2e-7)
+    # The probability of every third site of the best state is a difference of huge numbers.
+    masked = np.where(known[:, None] & (np.arange(2) != wanted[:, None]), -np.inf, fields)
+    ratio = _forward_backward(masked, np.eye(2) * enough)[1] - bare
+    assert log_known == pytest.approx(ratio, rel=1e-6, abs=1e-6)

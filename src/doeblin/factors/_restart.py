@@ -41,8 +41,11 @@ class TreeRestart(AbstractRestart):
     def log_prob_known(self, state: State, known: Any, x: Input = None) -> Scalar:
         """log of the probability that the known sites have the values that they have in `state`."""
         given = checked_given(x)
-        rest = _given_rest(given, state, ~jnp.asarray(known))
-        return rest.log_partition - given.law.log_partition
+        as_is = jnp.arange(given.graph.most_values) == state[:, None]
+        ruled_out = jnp.asarray(known)[:, None] & ~as_is
+        # From what is normalised already: partitions may be too large for their difference.
+        rest = TreeScores(jnp.where(ruled_out, -jnp.inf, 0.0), given.law.conditionals)
+        return rest.law(given.graph).log_partition
 
 
 def _given_rest(given: Given, state: Int[Array, " sites"], block: Bool[Array, " sites"]) -> TreeLaw:

@@ -32,17 +32,11 @@ class TreeScores(eqx.Module):
         branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
 
         def round(inbox: Array, sites: Array) -> tuple[Array, tuple[Array, Array]]:
-            own, own_top = levelled(inbox[sites])
-            rows, tops = levelled(branches[sites])
-            joint = rows + own[:, None, :]
+            joint, tops, taken = _levelled_joint(inbox, branches, sites)
             sums = logsumexp(joint)
             possible = jnp.isfinite(sums)[..., None]
             law = jnp.where(possible, joint - jnp.where(possible, sums[..., None], 0), -jnp.inf)
-            tops, branch_top = levelled(tops)
-            messages, top = levelled(tops + sums)
-            nothing = sites == NOTHING
-            messages = jnp.where(nothing[:, None], 0, messages)
-            taken = jnp.where(nothing, 0, own_top + branch_top + top)
+            messages, taken = _levelled_messages(tops + sums, taken, sites)
             return inbox.at[parent[sites]].add(messages), (law, taken)
 
         inbox = jnp.concatenate([self.sites, none])
@@ -61,10 +55,11 @@ class TreeScores(eqx.Module):
         values = self.sites.shape[1]
         branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
 
-        def up(inbox: Array, sites: Array) -> tuple[Array, Array]:
-            joint = branches[sites] + inbox[sites][:, None, :]
-            messages = jnp.where((sites == NOTHING)[:, None], 0, joint.max(axis=-1))
-            return inbox.at[parent[sites]].add(messages), joint.argmax(axis=-1).astype(jnp.int32)
+        def up(inbox: Array, sites: Array) -> tuple[Array, tuple[Array, Array]]:
+            joint, tops, taken = _levelled_joint(inbox, branches, sites)
+            messages, taken = _levelled_messages(tops + joint.max(axis=-1), taken, sites)
+            choices = joint.argmax(axis=-1).astype(jnp.int32)
+            return inbox.at[parent[sites]].add(messages), (choices, taken)
 
         def down(state: Array, round: tuple[Array, Array]) -> tuple[Array, None]:
             sites, choices = round
@@ -72,10 +67,10 @@ class TreeScores(eqx.Module):
             return state.at[sites].set(jnp.take_along_axis(choices, above[:, None], 1)[:, 0]), None
 
         inbox = jnp.concatenate([self.sites, jnp.zeros((2, values), self.sites.dtype)])
-        inbox, choices = jax.lax.scan(up, inbox, jnp.asarray(graph.rounds), reverse=True)
+        inbox, (choices, taken) = jax.lax.scan(up, inbox, jnp.asarray(graph.rounds), reverse=True)
         state = jnp.zeros(len(parent), jnp.int32)
         state = jax.lax.scan(down, state, (jnp.asarray(graph.rounds), choices))[0]
-        return state[:-2], inbox[ABOVE, 0]
+        return state[:-2], inbox[ABOVE, 0] + taken.sum()
 
 
 class TreeLaw(eqx.Module):
@@ -118,6 +113,22 @@ class TreeLaw(eqx.Module):
 
         found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
         return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
+
+
+def _levelled_joint(inbox: Array, branches: Array, sites: Array) -> tuple[Array, Array, Array]:
+    """Scores of some sites' values with each of their parents' (parents, values), and what was
+    taken off: of each row, and of all."""
+    own, own_top = levelled(inbox[sites])
+    rows, tops = levelled(branches[sites])
+    tops, top = levelled(tops)
+    return rows + own[:, None, :], tops, own_top + top
+
+
+def _levelled_messages(messages: Array, taken: Array, sites: Array) -> tuple[Array, Array]:
+    """What sites tell their parents, and all that was taken off on the way; `NOTHING` is silent."""
+    messages, top = levelled(messages)
+    nothing = sites == NOTHING
+    return jnp.where(nothing[:, None], 0, messages), jnp.where(nothing, 0, taken + top)
 
 
 def levelled(scores: Float[Array, "... values"]) -> tuple[Array, Array]:
