@@ -63,6 +63,14 @@ def test_clauses_as_disjunctions_and_rules():
         ("(check-synth)", "sygus", "there is no 'synth-inv'"),
         ("(set-logic HORN)", "horn", "there are no clauses"),
         ("(declare-fun p (Int) Bool)(assert (p y))", "horn", "p:1:38: 'y' is not declared"),
+        *(
+            (
+                f"(declare-fun p (Int) Bool)(assert (=> {name} (p 0)))",
+                "horn",
+                f"p:1:27: '{name}' has no arguments",
+            )
+            for name in ("xor", "and", "or")
+        ),
         (
             "(declare-fun p (Int) Bool)(assert (p 1 2))",
             "horn",

@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from ...._errors import Place
+from ...._errors import InputError, Place
 from ...system.terms import (
     FALSE,
     TRUE,
@@ -88,6 +88,8 @@ class Reader:
         make = _OPERATORS.get(kind)
         if make is None or not _ours(node.sort()):
             raise Unsupported(self._why(node, kind), self.place)
+        if not args and kind not in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):  # Z3 reads `xor` alone
+            raise InputError(f"'{node.decl().name()}' has no arguments", place=self.place)
         if kind == z3.Z3_OP_DISTINCT and len(args) > _DISTINCT:
             raise Unsupported(f"'distinct' of more than {_DISTINCT} terms", self.place)
         return make(args)
