@@ -221,11 +221,16 @@ class Clever(NamedTuple):
         return SCALE * self.first
 
 
+class Heir(Clever):
+    """Has nothing of its own, but its parent's ways."""
+
+
 def test_states_with_names_are_compared_by_value_unless_they_have_ways_of_their_own():
     double = by_value(lambda state: 2 * state.first)
     assert float(double(Pair(jnp.array(1.0), None))) == 2
-    with pytest.raises(NotByValueError):
-        double(Clever(jnp.array(1.0)))
+    for kind in (Clever, Heir):
+        with pytest.raises(NotByValueError):
+            double(kind(jnp.array(1.0)))
 
 
 def test_rebuilt_functions_do_the_same():

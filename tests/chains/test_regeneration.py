@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import doeblin
 from doeblin import InputError, Schedule
+from doeblin.chains import _tours
 
 from .test_chain import SCHEDULES, finite_chain
 
@@ -97,3 +100,14 @@ def test_bad_arguments_are_named():
 
 def test_public_names_are_there():
     assert doeblin.Chain is type(finite_chain(SCHEDULES["plain"])[0])
+
+
+def test_what_a_sum_loses_is_known_exactly():
+    """By fractions; also where one term is far larger, whichever it is."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=200) * 10.0 ** rng.integers(-6, 7, 200) for _ in range(2))
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    lost = np.asarray(jax.jit(_tours._rounding)(a, b))
+    exact = [Fraction(float(x)) + Fraction(float(y)) for x, y in zip(a, b, strict=True)]
+    said = [Fraction(float(x)) + Fraction(float(y)) for x, y in zip(a + b, lost, strict=True)]
+    assert said == exact and np.count_nonzero(lost) > 50

@@ -114,6 +114,16 @@ def test_finite_combinations_multiply_matrices():
     )
 
 
+def test_where_every_site_has_one_value_nothing_can_be_proposed():
+    kernel, state = UniformChange([1, 1]), jnp.zeros(2, int)
+    for use in (
+        lambda: kernel.sample(jax.random.key(0), state),
+        lambda: kernel.log_prob(state, state),
+    ):
+        with pytest.raises(RuntimeError, match="every site has one value"):
+            jax.block_until_ready(use())
+
+
 def test_what_a_finite_chain_leaves_for_ever_has_no_mass_at_all():
     """Exactly none, whatever a linear system says: three of six states lead to the others."""
     rng = np.random.default_rng(0)

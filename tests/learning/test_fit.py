@@ -31,7 +31,7 @@ from doeblin.learning import (
     log_likelihood,
 )
 
-from .models import PLAIN
+from .models import NUM_STATES, PLAIN
 
 ESTIMATOR = Reversal(FixedHorizon(0.3, steps=4), num_walks=4)
 OBJECTIVE = likelihood(ESTIMATOR, PLAIN.build)
@@ -234,6 +234,13 @@ def test_a_checkpoint_of_another_run_is_refused_and_left_alone(trained: Path):
     # The right run goes on from it.
     more = fit(SIMPLE, start(), data(16, 0), batch_size=8, epochs=2, checkpoint=trained)
     assert [row["epoch"] for row in more.history] == [0, 1]
+
+
+def test_the_history_tells_means_over_examples():
+    """At the start all states are alike: the first epoch, of one batch, is told as it began."""
+    row = fit(SIMPLE, start(), data(16, 0), batch_size=16, epochs=1).history[0]
+    assert row["log_likelihood"] == pytest.approx(-np.log(NUM_STATES), rel=1e-5)
+    assert (row["epoch"], row["steps"]) == (0, 1)
 
 
 def test_uneven_lengths_share_few_shapes():
