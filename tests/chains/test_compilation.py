@@ -224,6 +224,8 @@ class Clever(NamedTuple):
 class Heir(Clever):
     """Has nothing of its own, but its parent's ways."""
 
+    __slots__ = ()
+
 
 def test_states_with_names_are_compared_by_value_unless_they_have_ways_of_their_own():
     double = by_value(lambda state: 2 * state.first)
