@@ -9,6 +9,7 @@ with needs("learning"):
     from ._fit import (
         CollapseWarning,
         Fit,
+        Interrupted,
         Likelihood,
         LogLikelihood,
         Objective,
@@ -22,6 +23,7 @@ with needs("learning"):
     from ._normalise import Normalise
     from ._rates import em_epsilon, em_stage_matrix, exit_rates
     from ._reward import LogReward, Reward, edit_distance, edit_distance_reward
+    from ._saved import load_parameters, save_parameters
     from ._states import weighted_states
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "FixedHorizon",
     "Forward",
     "Geometric",
+    "Interrupted",
     "Likelihood",
     "LogLikelihood",
     "LogReward",
@@ -55,6 +58,8 @@ __all__ = [
     "extend_with_zeros",
     "fit",
     "likelihood",
+    "load_parameters",
     "log_likelihood",
+    "save_parameters",
     "weighted_states",
 ]

@@ -51,7 +51,7 @@ def load(path: Path, like: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
     """Read what `save` wrote, into trees of the same form as `like`; refuse anything else."""
     tensors, header = _read(path)
     expected = _named(like)
-    _check_same(path, "parameters or optimiser", sorted(tensors), sorted(expected))
+    _check_same(path, "arrays", sorted(tensors), sorted(expected))
     for name, leaf in expected.items():
         found = tensors[name]
         if found.shape != np.shape(leaf) or found.dtype != np.asarray(leaf).dtype:
@@ -119,8 +119,8 @@ def _check_same(path: Path, what: str, found: list[str], expected: list[str]) ->
 
 def _refused(path: Path, reason: str) -> InputError:
     return InputError(
-        f"cannot resume from this checkpoint: {reason}. It was left as it is; give another path, "
-        "or move it away to start afresh",
+        f"cannot use this file: {reason}. It was left as it is; give another path (or, to train "
+        "afresh, move it away)",
         place=Place(str(path)),
     )
 

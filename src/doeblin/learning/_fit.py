@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,22 @@ class Fit:
         return Metrics(self.history).table()
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while training. Its `fit` has what was learned until then."""
+
+    def __init__(self, fit: Fit):
+        super().__init__(f"training was interrupted after {fit.steps} steps")
+        self.fit = fit
+
+
+@contextmanager
+def _interruptible(found: Callable[[], Fit]) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(found()) from None
+
+
 @dataclass
 class _Run:
     """Where a run is: all that a checkpoint holds, besides parameters and optimiser."""
@@ -127,6 +144,7 @@ def fit(
     With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
     epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit. It
     is refused if the data, the seed, the batch size or the optimiser are others.
+    Ctrl-C raises [`Interrupted`][doeblin.learning.Interrupted], which has what was learned so far.
     `metrics` names a file for one JSON line an epoch. `progress` shows a bar on stderr, by default
     if that is a terminal. The same seed gives the same result.
 
@@ -182,7 +200,14 @@ def fit(
     if not writes(mesh):
         metrics, progress = None, False
     log = Metrics(run.history, None if metrics is None else Path(metrics))
-    with using(mesh), Progress(epochs, len(data.batches(batch_size)), progress) as bar:
+
+    def found() -> Fit:
+        kept = learned if validation is None or not run.epoch else best
+        whole = eqx.combine(at_home(mesh, kept), at_home(mesh, fixed))
+        return Fit(whole, log.rows, run.steps, run.finished)
+
+    bar = Progress(epochs, len(data.batches(batch_size)), progress)
+    with _interruptible(found), using(mesh), bar:
         while run.epoch < epochs and not run.finished:
             places = data.batches(batch_size, np.random.default_rng([seed, run.epoch]))
             began = time.monotonic()
@@ -236,9 +261,7 @@ def fit(
             log.add(row)
             run.epoch, run.position, run.sums = run.epoch + 1, 0, {}
             save()
-    kept = learned if validation is None else best
-    found = eqx.combine(at_home(mesh, kept), at_home(mesh, fixed))
-    return Fit(found, log.rows, run.steps, run.finished)
+    return found()
 
 
 @dataclass(frozen=True)
