@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -16,6 +15,8 @@ from jaxtyping import Array
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._numbers import not_negative, whole
+from .._options import Options
+from .._penalty import SquaredNorm
 from .._plain import plain_errors
 from .._seeds import SeedKeys
 from ..chains import Chain, doeblin
@@ -46,7 +47,7 @@ class Parameters(eqx.Module):
     density: HighOrder
 
 
-class SequenceLabeller:
+class SequenceLabeller(Options):
     """Labels sequences by a chain that restarts from a CRF and refines it with extra features.
 
     The restart u is a linear-chain CRF. The kernel A leaves invariant a density with the same
@@ -93,20 +94,6 @@ class SequenceLabeller:
         self.estimator = estimator
         self.seed = seed
         self.progress = progress
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The options, as scikit-learn wants them."""
-        names = list(inspect.signature(SequenceLabeller.__init__).parameters)[1:]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **options: Any) -> SequenceLabeller:
-        """Change options; a labeller has to be fitted again to follow them."""
-        known = self.get_params()
-        for name, value in options.items():
-            if name not in known:
-                raise InputError(f"there is no option {name!r}; there are {', '.join(known)}")
-            setattr(self, name, value)
-        return self
 
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceLabeller:
         """Learn from sequences (see `Encoder` for their forms) and the labels of their places."""
@@ -180,7 +167,7 @@ class SequenceLabeller:
             optimiser=optax.adagrad(self.learning_rate),
             batch_size=self.batch_size,
             epochs=self.epochs,
-            penalty=_Penalty(self.l2),
+            penalty=SquaredNorm(self.l2),
             progress=self.progress,
             seed=self.seed,
         )
@@ -255,13 +242,6 @@ class _Objective(eqx.Module):
         return self.estimator(key, self.design.chain(parameters), labels, x)
 
 
-class _Penalty(eqx.Module):
-    l2: float = eqx.field(static=True)
-
-    def __call__(self, parameters: Parameters) -> Array:
-        return self.l2 / 2 * _squared_norm(parameters)
-
-
 @eqx.filter_jit
 def _decoded(
     decoder: _Decoder,
@@ -308,7 +288,7 @@ _LBFGS = optax.lbfgs()
 def _climbed(potentials: Any, corpus: Corpus, l2: float, steps: int) -> LinearPotentials:
     def loss(potentials: LinearPotentials) -> Array:
         total = corpus.log_likelihood(potentials)
-        return l2 / 2 * _squared_norm(potentials) - total / len(corpus)
+        return SquaredNorm(l2)(potentials) - total / len(corpus)
 
     value_and_grad = optax.value_and_grad_from_state(loss)
 
@@ -360,7 +340,3 @@ def _no_extra(labels: Array, x: Observed) -> Array:
 def _entries(observed: Observed) -> int:
     features = observed.features
     return features.values.shape[1] if isinstance(features, SparseFeatures) else 0
-
-
-def _squared_norm(tree: Any) -> Array:
-    return sum((jnp.sum(leaf**2) for leaf in jax.tree.leaves(tree)), jnp.array(0.0))
