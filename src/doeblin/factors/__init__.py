@@ -3,12 +3,15 @@
 from .._errors import needs
 
 with needs("learning"):
+    from ._best import Best, annealed
     from ._given import Given
     from ._graph import Factors, Graph, Variables, along
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
+    from ._labeller import GraphLabeller, Marginals
     from ._learning import Completion, FactorLikelihood, PseudoLikelihood, labelled, marginals
     from ._model import Model
     from ._padding import alike
+    from ._plan import Plan
     from ._potentials import (
         AbstractFunction,
         AbstractPotential,
@@ -28,6 +31,7 @@ __all__ = [
     "AbstractFunction",
     "AbstractPotential",
     "AbstractTable",
+    "Best",
     "ColourGibbs",
     "ColourSweep",
     "Completion",
@@ -37,9 +41,12 @@ __all__ = [
     "Function",
     "Given",
     "Graph",
+    "GraphLabeller",
     "Linear",
+    "Marginals",
     "Model",
     "Network",
+    "Plan",
     "PseudoLikelihood",
     "SiteGibbs",
     "Sparse",
@@ -49,6 +56,7 @@ __all__ = [
     "Variables",
     "alike",
     "along",
+    "annealed",
     "from_arrays",
     "labelled",
     "marginals",

@@ -128,7 +128,7 @@ class ColourSweep(AbstractKernel):
 
         def redraw(state: State, sites: Array) -> tuple[State, Scalar]:
             log_probs = _chosen(given.conditionals(state, sites), new[sites])
-            return _put(state, sites, new[sites]), jnp.where(sites >= 0, log_probs, 0).sum()
+            return put(state, sites, new[sites]), jnp.where(sites >= 0, log_probs, 0).sum()
 
         colours = jnp.asarray(given.graph.colours)
         steps = jax.lax.scan(redraw, old, colours, reverse=self._backward)[1]
@@ -157,10 +157,10 @@ def _redrawn(
     logits = checked_given(x).conditionals(state, sites)
     values, _ = invert(jax.lax.stop_gradient(logits), random_words(key, sites.shape))
     log_probs = _chosen(logits, values)
-    return _put(state, sites, values), jnp.where(sites >= 0, log_probs, 0).sum()
+    return put(state, sites, values), jnp.where(sites >= 0, log_probs, 0).sum()
 
 
-def _put(state: State, sites: Int[Array, " n"], values: Int[Array, " n"]) -> State:
+def put(state: State, sites: Int[Array, " n"], values: Int[Array, " n"]) -> State:
     """Sites of -1 are nowhere, and written there."""
     there = jnp.where(sites >= 0, sites, state.shape[0])
     return state.at[there].set(values.astype(state.dtype), mode="drop")

@@ -95,7 +95,7 @@ def labelled(examples: Sequence[tuple[Graph, Any]], *, num_buckets: int = 4) -> 
     if not len(examples):
         raise InputError("there are no examples to learn from")
     for number, (graph, labels) in enumerate(examples):
-        _check_labels(number, graph, np.asarray(labels))
+        check_labels(number, graph, np.asarray(labels))
     ordered = sorted((len(graph.num_values) for graph, _ in examples), reverse=True)
     sizes = {
         length: Sizes.of([graph for graph, _ in examples if len(graph.num_values) <= length])
@@ -131,7 +131,7 @@ def marginals(
     return jnp.einsum("wsv,w->sv", each, weights)
 
 
-def _check_labels(number: int, graph: Graph, labels: np.ndarray) -> None:
+def check_labels(number: int, graph: Graph, labels: np.ndarray) -> None:
     size = len(graph.num_values)
     if labels.shape != (size,) or not np.issubdtype(labels.dtype, np.integer):
         raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -21,8 +20,8 @@ from ._graph import Graph, Kind
 from ._kernels import ColourSweep
 from ._potentials import AbstractFunction, AbstractPotential, AbstractTable, Count, enumerated
 from ._restart import TreeRestart
-from ._scores import AbstractScores, FunctionScores, TableScores, inside
-from ._tree import TreeLaw, TreeScores
+from ._scores import AbstractScores, FunctionScores, TableScores
+from ._tree import TreeLaw, TreeScores, on_forest
 
 Potentials = dict[str, AbstractPotential]
 
@@ -78,7 +77,7 @@ class Model(eqx.Module):
     def _scores(self, graph: Graph) -> tuple[dict[str, AbstractScores], TreeScores, TreeLaw]:
         scores = _all_scores(graph, self.potentials, self.beyond)
         own = scores if self.base is None else _all_scores(graph, self.base, None)
-        base = _on_forest(graph, own)
+        base = on_forest(graph, own)
         law = base.law(graph)
         law = eqx.error_if(
             law,
@@ -245,32 +244,3 @@ def _strengths(tables: np.ndarray, kind: Kind, graph: Graph) -> np.ndarray:
             rows, columns = own.mean(axis=1, keepdims=True), own.mean(axis=0, keepdims=True)
             found.append(np.abs(own - rows - columns + own.mean()).max())
     return np.array(found)
-
-
-def _on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
-    """The scores of the factors on the forest, by site and by branch; all others are zero."""
-    values, size = graph.most_values, len(graph.num_values)
-    sites, branches = jnp.zeros((size + 2, values)), jnp.zeros((size + 2, values, values))
-    for name, kind in graph.kinds.items():
-        own = scores[name]
-        if kind.scopes.shape[1] > 2 or not isinstance(own, TableScores):
-            continue
-        tables = _filled(own.each(), values)
-        tables = jnp.where(kind.on_tree.reshape(-1, *[1] * (tables.ndim - 1)), tables, 0)
-        if tables.ndim == 2:
-            sites = sites.at[kind.child].add(tables)
-        else:
-            # Branches are indexed by the parent's value first.
-            upright = (kind.scopes[:, 1] == kind.child)[:, None, None]
-            branches = branches.at[kind.child].add(
-                jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2))
-            )
-    allowed = inside(graph.num_values, values)
-    return TreeScores(jnp.where(allowed, sites[:-2], -jnp.inf), branches[:-2])
-
-
-def _filled(tables: Array, values: int) -> Array:
-    """Tables with zeros for the values that their sites do not have."""
-    more = [(0, max(values - size, 0)) for size in tables.shape[1:]]
-    tables = jnp.pad(tables, [(0, 0), *more])
-    return tables[(slice(None), *[slice(0, values)] * (tables.ndim - 1))]

@@ -5,6 +5,8 @@ So float32 is enough, however many sites there are and however large the scores.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,6 +15,7 @@ from jaxtyping import Array, Float, Int
 from .._custom_types import RandomKey, Scalar
 from .._inversion import invert, random_words
 from ._graph import Graph
+from ._scores import AbstractScores, TableScores, inside
 from ._structure import ABOVE, NOTHING
 
 State = Int[Array, " sites"]
@@ -113,6 +116,35 @@ class TreeLaw(eqx.Module):
 
         found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
         return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
+
+
+def on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
+    """The scores of the factors on the forest, by site and by branch; all others are zero."""
+    values, size = graph.most_values, len(graph.num_values)
+    sites, branches = jnp.zeros((size + 2, values)), jnp.zeros((size + 2, values, values))
+    for name, kind in graph.kinds.items():
+        own = scores[name]
+        if kind.scopes.shape[1] > 2 or not isinstance(own, TableScores):
+            continue
+        tables = _filled(own.each(), values)
+        tables = jnp.where(kind.on_tree.reshape(-1, *[1] * (tables.ndim - 1)), tables, 0)
+        if tables.ndim == 2:
+            sites = sites.at[kind.child].add(tables)
+        else:
+            # Branches are indexed by the parent's value first.
+            upright = (kind.scopes[:, 1] == kind.child)[:, None, None]
+            branches = branches.at[kind.child].add(
+                jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2))
+            )
+    allowed = inside(graph.num_values, values)
+    return TreeScores(jnp.where(allowed, sites[:-2], -jnp.inf), branches[:-2])
+
+
+def _filled(tables: Array, values: int) -> Array:
+    """Tables with zeros for the values that their sites do not have."""
+    more = [(0, max(values - size, 0)) for size in tables.shape[1:]]
+    tables = jnp.pad(tables, [(0, 0), *more])
+    return tables[(slice(None), *[slice(0, values)] * (tables.ndim - 1))]
 
 
 def _levelled_joint(inbox: Array, branches: Array, sites: Array) -> tuple[Array, Array, Array]:
