@@ -89,10 +89,14 @@ def main() -> None:
 
 
 def _read(path: Path) -> dict[str, dict]:
-    """The last record of every mutant and fault."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    records = [json.loads(line) for line in lines]
-    return {record.get("mutant") or f"fault: {record['fault']}": record for record in records}
+    """The last record of every mutant and fault, and whether it was killed at the first trial."""
+    found: dict[str, dict] = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        record = json.loads(line)
+        name = record.get("mutant") or f"fault: {record['fault']}"
+        first = found[name]["at_first"] if name in found else record["killed"]
+        found[name] = record | {"at_first": first}
+    return found
 
 
 @contextmanager

@@ -35,14 +35,15 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[
     whole = len(tried) == len(everyone)
     lines.append(
         f"Of {len(everyone)} mutants {'all' if whole else len(tried)} were tried"
-        f"{'' if whole else ', chosen by lot'}. The intervals are Wilson's, of 95 %; "
-        "mutants that lived at first and have a test now count as killed, so that among those "
-        "not tried more may live.\n"
+        f"{'' if whole else ', chosen by lot'}. For those that lived at first there are tests now. "
+        "What was killed at first, of all that are not equivalent, says how it is with mutants "
+        "that were not tried; the intervals are Wilson's, of 95 %.\n"
     )
-    lines += ["| package | mutants | tried | killed | equivalent | live | killed of the others |"]
+    lines += ["| package | mutants | tried | equivalent | killed at first | killed now | live |"]
     lines += ["|---|---|---|---|---|---|---|"]
+    at_first = [mutant for mutant in tried if records[mutant.name]["at_first"]]
     for package in (*PACKAGES, "all"):
-        lines.append(_row(package, everyone, tried, equivalent, open_ones))
+        lines.append(_row(package, everyone, tried, equivalent, at_first, open_ones))
     lines.append("\n## Faults that experts make\n")
     lines.append("Each is put into the code, and the package's tests must fail.\n")
     lines += ["| fault | caught by |", "|---|---|"]
@@ -66,6 +67,7 @@ def _row(
     everyone: list[Mutant],
     tried: list[Mutant],
     equivalent: list[Mutant],
+    at_first: list[Mutant],
     live: list[Mutant],
 ) -> str:
     def count(mutants: list[Mutant]) -> int:
@@ -75,9 +77,10 @@ def _row(
     real = all_of - same
     share = "not tried"
     if real:
-        low, high = _wilson(real - alive, real)
-        share = f"{(real - alive) / real:.0%} ({low:.0%} to {high:.0%})"
-    cells = (package, count(everyone), all_of, real - alive, same, alive, share)
+        seen = count(at_first)
+        low, high = _wilson(seen, real)
+        share = f"{seen}: {seen / real:.0%} ({low:.0%} to {high:.0%})"
+    cells = (package, count(everyone), all_of, same, share, real - alive, alive)
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
