@@ -14,7 +14,7 @@ import optax
 from jaxtyping import Array, Int
 from numpy.typing import NDArray
 
-from .._custom_types import Input, RandomKey
+from .._custom_types import RandomKey
 from .._errors import InputError, Place
 from .._numbers import not_negative, whole
 from .._options import Options
@@ -30,7 +30,6 @@ from ..learning import (
     Fit,
     FixedHorizon,
     Interrupted,
-    PathEstimate,
     RestartLikelihood,
     Reversal,
     fit,
@@ -42,7 +41,14 @@ from ._best import Best, annealed
 from ._given import Given
 from ._graph import Graph
 from ._kernels import ColourSweep
-from ._learning import Completion, FactorLikelihood, PseudoLikelihood, check_labels, labelled
+from ._learning import (
+    Completion,
+    FactorLikelihood,
+    PseudoLikelihood,
+    ShownContrastive,
+    check_labels,
+    labelled,
+)
 from ._model import Model, check
 from ._plan import Learn, Plan, Wishes, planned
 
@@ -340,29 +346,6 @@ class GraphLabeller(Options):
                 yield number, key, self.model_.given(graph), len(X[number].num_values)
 
 
-class _Shown(AbstractEstimator):
-    """Contrastive divergence has no value, so the pseudo-likelihood shows how training goes."""
-
-    contrastive: Contrastive
-
-    def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
-        slope = self.contrastive(key, chain, y, x)
-        shown = PseudoLikelihood()(key, chain, y, x)
-        value = jax.lax.stop_gradient(shown.log_likelihood) + _slope_alone(slope.log_likelihood)
-        return PathEstimate(value, shown.log_walk_weights, slope.transitions, slope.stage_counts)
-
-
-@jax.custom_jvp
-def _slope_alone(value: Array) -> Array:
-    """Zero, with the gradient of what is given (whose value may be NaN)."""
-    return jnp.zeros_like(value)
-
-
-@_slope_alone.defjvp
-def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    return jnp.zeros_like(primals[0]), tangents[0]
-
-
 class _OneHot(eqx.Module):
     """Which value each site has, as numbers to take means of."""
 
@@ -381,16 +364,16 @@ def _estimator(plan: Plan, num_walks: int, proposal: Any) -> AbstractEstimator:
     if plan.learn == "likelihood":
         return Reversal(FixedHorizon(plan.epsilon), num_walks=num_walks, proposal=proposal)
     if plan.learn == "contrastive":
-        return _Shown(Contrastive(num_steps=5, num_walks=num_walks))
+        return ShownContrastive(Contrastive(num_steps=5, num_walks=num_walks))
     if plan.learn == "pseudo":
         return PseudoLikelihood()
     assert isinstance(plan.learn, AbstractEstimator)
-    return _Shown(plan.learn) if isinstance(plan.learn, Contrastive) else plan.learn
+    return ShownContrastive(plan.learn) if isinstance(plan.learn, Contrastive) else plan.learn
 
 
 def _follows_density(estimator: AbstractEstimator) -> bool:
     """Whether A's density is all that it looks at."""
-    return isinstance(estimator, _Shown | PseudoLikelihood | ApproximateGibbs)
+    return isinstance(estimator, ShownContrastive | PseudoLikelihood | ApproximateGibbs)
 
 
 def _trainable(model: Model, estimator: AbstractEstimator) -> Any:

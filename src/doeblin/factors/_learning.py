@@ -17,6 +17,7 @@ from ..chains import Chain
 from ..kernels import AbstractKernel, AbstractRestart
 from ..learning import (
     AbstractEstimator,
+    Contrastive,
     Dataset,
     FixedHorizon,
     PathEstimate,
@@ -65,6 +66,29 @@ class PseudoLikelihood(AbstractEstimator):
         stages = chain.stage_matrix.shape[0]
         one_walk = jax.lax.stop_gradient(total)[None]
         return PathEstimate(total, one_walk, jnp.array(0.0), jnp.zeros((stages, stages)))
+
+
+class ShownContrastive(AbstractEstimator):
+    """Contrastive divergence has no value, so the pseudo-likelihood shows how training goes."""
+
+    contrastive: Contrastive
+
+    def __call__(self, key: RandomKey, chain: Chain, y: Any, x: Input = None) -> PathEstimate:
+        slope = self.contrastive(key, chain, y, x)
+        shown = PseudoLikelihood()(key, chain, y, x)
+        value = jax.lax.stop_gradient(shown.log_likelihood) + _slope_alone(slope.log_likelihood)
+        return PathEstimate(value, shown.log_walk_weights, slope.transitions, slope.stage_counts)
+
+
+@jax.custom_jvp
+def _slope_alone(value: Array) -> Array:
+    """Zero, with the gradient of what is given (whose value may be NaN)."""
+    return jnp.zeros_like(value)
+
+
+@_slope_alone.defjvp
+def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    return jnp.zeros_like(primals[0]), tangents[0]
 
 
 class Completion(AbstractRestart):
