@@ -62,7 +62,7 @@ def train(mesh: Mesh | None = None, path: Path | None = None, seed: int = 3) -> 
 
 
 def worker(rank: int, port: int, path: Path) -> subprocess.Popen[str]:
-    flags = "--xla_backend_optimization_level=0 --xla_force_host_platform_device_count=2"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONPATH": paths}
     return subprocess.Popen(
