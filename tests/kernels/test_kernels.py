@@ -172,6 +172,18 @@ def test_combinations_refuse_what_mathematics_does_not_give():
         cycle([gibbs, gibbs]).log_prob(state, state)
 
 
+def test_blocks_never_become_what_has_no_density():
+    """All other states are reached, in one step from a state that is proposed anew as a whole."""
+
+    def not_both(state, x=None):
+        return jnp.where(state.sum() == 2, -jnp.inf, 0.0)
+
+    kernel = BlockKernel(IndependentSites.uniform((2,), num_values=2), not_both, num_proposals=3)
+    keys = jax.random.split(jax.random.key(0), 200)
+    found = jax.vmap(lambda key: kernel.sample(key, jnp.zeros(2, jnp.int32)))(keys)
+    assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 0), (0, 1), (1, 0)}
+
+
 def test_a_target_shared_by_value_is_shared():
     copy = jax.tree.map(lambda leaf: leaf + 0, LOOP)
     assert mixture([Gibbs(LOOP, 3), Metropolis(copy, UniformChange(3))]).supports("log_target")

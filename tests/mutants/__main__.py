@@ -7,6 +7,7 @@ import json
 import random
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ def main() -> None:
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = _read(options.out)
+    kills = Counter(record["by"] for record in done.values())
 
     everyone = [m for package in PACKAGES for m in mutants_of(package, ROOT, options.out.parent)]
     mutants = [m for m in everyone if m.package in options.packages]
@@ -53,7 +55,7 @@ def main() -> None:
         records = _records(workshops, packages, options)
         for fault in faults:
             workshop = workshops.get()
-            outcome = workshop.try_change(fault.file, fault.apply, records[fault.package])
+            outcome = workshop.try_change(fault.file, fault.apply, records[fault.package], kills)
             workshops.put(workshop)
             print(
                 f"fault: {fault.name}: {'caught by ' + outcome.by if outcome.killed else 'LIVES'}"
@@ -67,9 +69,8 @@ def main() -> None:
                 return mutant, None
             workshop = workshops.get()
             try:
-                text = mutant.source(ROOT)
-                change = workshop.try_change(mutant.file, lambda _: text, records[mutant.package])
-                return mutant, change
+                text, tests = mutant.source(ROOT), records[mutant.package]
+                return mutant, workshop.try_change(mutant.file, lambda _: text, tests, kills)
             finally:
                 workshops.put(workshop)
 
@@ -81,6 +82,7 @@ def main() -> None:
                 if outcome is None:
                     continue
                 lived += not outcome.killed
+                kills[outcome.by] += 1
                 record = {"mutant": mutant.name, "package": mutant.package, "line": mutant.line}
                 print(json.dumps(record | vars(outcome)), file=log, flush=True)
                 word = "killed" if outcome.killed else "LIVED "

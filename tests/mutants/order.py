@@ -1,9 +1,9 @@
 """A pytest plugin: which functions each test enters and how long it takes; tests in a given order.
 
-A mutant meets the tests that enter the changed function, the quick before the slow: most are then
-killed in seconds. A test that finds a function compiled by an earlier one does not enter it and is
-left out, so that the share of mutants that are killed is, if anything, said too low. A test that
-takes ten times as long as it did is ended.
+A mutant meets the tests that enter the changed function, first those that are quick or have killed
+many: most are then killed in seconds. A test that finds a function compiled by an earlier one does
+not enter it and is left out, so that the share of mutants that are killed is, if anything, said too
+low. A test that takes ten times as long as it did is ended.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +39,14 @@ def read_records(path: Path) -> list[Record]:
     return [Record(t, s, frozenset((file, name) for file, name in e)) for t, s, e in rows]
 
 
-def chosen(records: list[Record], file: str, text: str, line: int) -> list[tuple[str, float]]:
+def chosen(
+    records: list[Record], kills: Counter[str], file: str, text: str, line: int
+) -> list[tuple[str, float]]:
     """The tests that enter a function around a line of `file` (all if none does), and seconds."""
     around = {(file, name) for name in _around(ast.parse(text), line, "")}
     entering = [record for record in records if around & record.entered] or records
-    return sorted(((record.test, record.seconds) for record in entering), key=lambda pair: pair[1])
+    entering = sorted(entering, key=lambda record: record.seconds / (1 + kills[record.test]))
+    return [(record.test, record.seconds) for record in entering]
 
 
 def _around(node: ast.AST, line: int, prefix: str) -> Iterator[str]:

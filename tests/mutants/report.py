@@ -35,7 +35,7 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[
     whole = len(tried) == len(everyone)
     lines.append(
         f"Of {len(everyone)} mutants {'all' if whole else len(tried)} were tried"
-        f"{'' if whole else ', by lot within packages, not in proportion to their sizes'}. "
+        f"{'' if whole else ', one lot from all packages together'}. "
         "Which of those that lived are equivalent was judged by people afterwards; the others have "
         "tests now. What was killed at first, of all that are not equivalent, says how it is with "
         "mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
@@ -77,9 +77,7 @@ def _row(
     all_of, same, alive = count(tried), count(equivalent), count(live)
     real = all_of - same
     share = "not tried"
-    if package == "all":  # packages are not tried in proportion, so that a share would mislead
-        share = str(count(at_first))
-    elif real:
+    if real:
         seen = count(at_first)
         low, high = _wilson(seen, real)
         share = f"{seen}: {seen / real:.0%} ({low:.0%} to {high:.0%})"

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +64,18 @@ class Workshop:
         shutil.copy(found, path)
         return read_records(path)
 
-    def try_change(self, file: str, change: Callable[[str], str], records: list[Record]) -> Outcome:
+    def try_change(
+        self,
+        file: str,
+        change: Callable[[str], str],
+        records: list[Record],
+        kills: Counter[str],
+    ) -> Outcome:
         """Run the tests that a change concerns, until the first failure."""
         path, order = self.folder / file, self.folder / "order.json"
         original = path.read_text()
         changed = change(original)
-        tests = chosen(records, file, original, _line(original, changed))
+        tests = chosen(records, kills, file, original, _line(original, changed))
         order.write_text(json.dumps(tests))
         modules = sorted({test.partition("::")[0] for test, _ in tests})
         total = sum(seconds for _, seconds in tests)
