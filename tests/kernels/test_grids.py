@@ -158,7 +158,7 @@ STRIP = Potts((2, 4), num_values=2, coupling=0.5, periodic=False)
         # As learning may leave it: nobody is asked then.
         eqx.tree_at(lambda model: model.coupling, STRIP, jnp.array(np.nan)),
         eqx.tree_at(lambda model: model.coupling, STRIP, jnp.array(np.inf)),
-        Potts((2, 4), num_values=2, coupling=LARGEST / 2, periodic=False),
+        Potts((2, 4), num_values=2, coupling=0.3 * LARGEST, periodic=False),  # too large four times
         Potts((2, 4), num_values=2, coupling=0.5, field=[0.0, np.nan], periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[np.inf, 0.0], periodic=False),
         Potts((2, 4), num_values=2, coupling=0.5, field=[-np.inf, -np.inf], periodic=False),

@@ -103,7 +103,8 @@ def test_only_what_is_trainable_is_trained():
     assert np.all(found["A"] == 0) and found["epsilon"] == 0
 
 
-def test_early_stopping_keeps_the_best():
+@pytest.mark.parametrize("patience", [1, 3])
+def test_early_stopping_keeps_the_best(patience: int):
     found = fit(
         likelihood(RestartLikelihood(), PLAIN.build),
         start(),
@@ -112,11 +113,11 @@ def test_early_stopping_keeps_the_best():
         batch_size=8,
         epochs=60,
         validation=data(200, 5),
-        patience=3,
+        patience=patience,
     )
     assert found.stopped_early
     values = [row["validation"] for row in found.history]
-    assert len(values) < 60 and np.argmax(values) == len(values) - 4
+    assert len(values) < 60 and np.argmax(values) == len(values) - 1 - patience
     states = [int(y) for _, y in data(200, 5)]
     best = np.mean(np.log(jax.nn.softmax(found.parameters["u"]))[np.array(states)])
     np.testing.assert_allclose(best, max(values), atol=1e-5)
@@ -267,6 +268,9 @@ def test_uneven_lengths_share_few_shapes():
     [
         ({"examples": []}, "no examples"),
         ({"batch_size": 0}, "batch_size = 0"),
+        ({"epochs": 0}, "epochs = 0"),
+        ({"checkpoint_every": 0}, "checkpoint_every = 0"),
+        ({"patience": 0, "validation": data(8, 1)}, "patience = 0"),
         ({"patience": 2}, "`validation` must be given"),
         ({"examples": [np.zeros(2), np.zeros(3)]}, "give `length` and `pad`"),
     ],

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from .faults import FAULTS
 from .mutants import PACKAGES, Mutant, mutants_of
 from .order import Record, read_records
-from .report import write_report
+from .report import read_reasons, write_report
 from .trial import ROOT, Outcome, Workshop
 
 
@@ -38,6 +38,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = _read(options.out)
     kills = Counter(record["by"] for record in done.values())
+    equivalent = read_reasons()
 
     everyone = [m for package in PACKAGES for m in mutants_of(package, ROOT, options.out.parent)]
     mutants = [m for m in everyone if m.package in options.packages]
@@ -67,6 +68,8 @@ def main() -> None:
         def trial(mutant: Mutant) -> tuple[Mutant, Outcome | None]:
             if time.monotonic() > end:
                 return mutant, None
+            if mutant.name in equivalent:
+                return mutant, Outcome(killed=False, by="", seconds=0.0)
             workshop = workshops.get()
             try:
                 text, tests = mutant.source(ROOT), records[mutant.package]

@@ -24,8 +24,13 @@ annotations and the wording of errors are left alone. This page is written by th
 """
 
 
+def read_reasons() -> dict[str, str]:
+    """By name, the mutants that were judged to be equivalent."""
+    return tomllib.loads(REASONS.read_text())
+
+
 def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[Mutant]) -> None:
-    reasons: dict[str, str] = tomllib.loads(REASONS.read_text()) if REASONS.exists() else {}
+    reasons = read_reasons()
     tried = [mutant for mutant in chosen if mutant.name in records]
     lived = [mutant for mutant in tried if not records[mutant.name]["killed"]]
     equivalent = [mutant for mutant in lived if mutant.name in reasons]

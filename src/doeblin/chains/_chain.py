@@ -222,8 +222,7 @@ class Chain(eqx.Module):
         wanted = np.ones(len(self.kernels), dtype=bool)
         if stages is not None:
             stages = [whole("stages", stage, least=0) for stage in _items(stages)]
-            bad = [stage for stage in stages if not 0 <= stage < len(self.kernels)]
-            if bad or not len(stages):
+            if not stages or max(stages) >= len(self.kernels):
                 raise InputError(
                     f"stages = {list(stages)} must name some of the stages 0 to "
                     f"{len(self.kernels) - 1}"
