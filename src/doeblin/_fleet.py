@@ -12,11 +12,21 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
+from ._children import process_pool
 from ._errors import InputError, require
 from ._version import __version__
 
@@ -81,7 +91,7 @@ def completed(
                 except BrokenProcessPool:
                     raise  # all of it is gone, and nobody can say which task it was
                 except Exception as error:
-                    losses[index] += _workers_lost_by(error)
+                    losses[index] += workers_lost_by(error)
                     if losses[index] < TRIES:
                         waiting.appendleft(index)
                         continue
@@ -92,13 +102,71 @@ def completed(
             future.cancel()
 
 
-def _workers_lost_by(error: Exception) -> int:
+def finished(
+    fleet: Fleet | None,
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    watch: Callable[[int], None] = lambda in_flight: None,
+) -> Iterator[tuple[int, Any]]:
+    """As `completed`, where none may be missing; without a fleet, one by one in this thread."""
+    for index, answer in completed(fleet or Fleet(_Here(), lambda: 1), function, tasks, watch):
+        if isinstance(answer, Lost):
+            raise InputError(f"one of {len(tasks)} tasks was given up: {answer.reason}")
+        yield index, answer
+
+
+def workers_lost_by(error: Exception) -> int:
     """How many workers an error stands for; what is none of these is raised."""
     if isinstance(error, WorkerLostError):
         return 1
     if type(error).__name__ == "KilledWorker":  # Dask's own, after as many tries of its own
         return 1 + int(getattr(error, "allowed_failures", TRIES))
     raise error
+
+
+class _Here(Executor):
+    """Each task at once, and then the next."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextlib.contextmanager
+def processes(jobs: int) -> Iterator[Fleet]:
+    """So many processes of this machine."""
+    with ThreadPoolExecutor(jobs) as threads, contextlib.ExitStack() as pools:
+        yield Fleet(_Processes(jobs, threads, pools), lambda: jobs)
+
+
+class _Processes(Executor):
+    """Processes that are each a pool of their own: when one dies, its task is lost, and no other.
+
+    A pool of all would be broken by that, and could not say whose task it was.
+    """
+
+    def __init__(self, jobs: int, threads: ThreadPoolExecutor, pools: contextlib.ExitStack):
+        self._threads, self._pools = threads, pools
+        self._idle: SimpleQueue[ProcessPoolExecutor] = SimpleQueue()
+        for _ in range(jobs):
+            self._idle.put(pools.enter_context(process_pool(1)))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._threads.submit(self._run, fn, *args, **kwargs)
+
+    def _run(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        pool = self._idle.get()
+        try:
+            return pool.submit(fn, *args, **kwargs).result()
+        except BrokenProcessPool:
+            pool = self._pools.enter_context(process_pool(1))
+            raise WorkerLostError("its process was killed, or crashed") from None
+        finally:
+            self._idle.put(pool)
 
 
 @contextlib.contextmanager

@@ -15,11 +15,14 @@ import psutil
 import pytest
 
 from doeblin import InputError, _fleet
-from doeblin._fleet import Fleet, Lost, WorkerLostError, completed
+from doeblin._fleet import Fleet, Lost, WorkerLostError, completed, finished, processes
 from doeblin.cli import main
+from doeblin.cli._console import fleet
+from doeblin.gestures.decoder import _evaluation
 from doeblin.programs.batch import Batch
 from doeblin.programs.examples import example
 from doeblin.programs.journal import Journal
+from doeblin.reproduce import gestures
 
 OPTIONS = {"timeout": 10.0, "seed": 0, "method": "default", "hints": ()}
 SLOW = """int main() {
@@ -127,6 +130,23 @@ def test_a_file_whose_process_is_killed_twice_is_unknown_and_the_others_are_not(
     assert {child.pid for child in psutil.Process().children()} <= before
 
 
+def test_a_process_that_dies_costs_its_own_task_a_retry_and_no_other(tmp_path: Path):
+    """The tasks are expressions, so that processes need not import this file."""
+    die = "__import__('os').kill(__import__('os').getpid(), 9)"
+    once = f"open({str(tmp_path / 'seen')!r}, 'x') and {die}"  # the second time it is there
+    fragile = f"'alive' if __import__('os').path.exists({str(tmp_path / 'seen')!r}) else {once}"
+    with processes(2) as two:
+        found = dict(completed(two, eval, [die, fragile, "6 * 7", "'more'"]))
+        assert isinstance(found[0], Lost) and "died 2 times; the last time: its process" in str(
+            found[0]
+        )
+        assert [found[index] for index in (1, 2, 3)] == ["alive", 42, "more"]
+        with pytest.raises(InputError, match="one of 1 tasks was given up: its worker died 2"):
+            list(finished(two, eval, [die]))
+        assert dict(finished(two, eval, ["'after'"])) == {0: "after"}
+    assert dict(finished(None, eval, ["1", "2"])) == {0: 1, 1: 2}
+
+
 # ---- a cluster
 
 
@@ -201,6 +221,69 @@ def test_a_search_runs_on_a_cluster(cluster, tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as end:
         main(["formula", str(tmp_path / "examples.csv"), "--cluster", cluster.scheduler_address])
     assert end.value.code == 0 and "x <= 2" in capsys.readouterr().out
+
+
+def test_trials_of_the_paper_s_programs_run_on_a_cluster(
+    cluster, tmp_path: Path, capsys, monkeypatch
+):
+    from doeblin.reproduce.programs import program_table
+
+    monkeypatch.setitem(program_table.__kwdefaults__, "programs", ("fig1",))
+    monkeypatch.setitem(program_table.__kwdefaults__, "methods", ("default",))
+    command = ["reproduce", "programs", "--no-peers", "--out", str(tmp_path), "--json"]
+    command += ["--cluster", cluster.scheduler_address, "--trials"]
+    for trials in (12, 13):
+        with pytest.raises(SystemExit) as end:
+            main([*command, str(trials)])
+        (row,) = json.loads(capsys.readouterr().out)["methods"]
+        assert end.value.code == 0 and row["trials"] == trials and row["unsolved"] == 0
+    # What was done before was not done again.
+    lines = (tmp_path / "programs-10s.jsonl").read_text().splitlines()
+    assert sorted(json.loads(line)["seed"] for line in lines) == list(range(13))
+
+
+def test_a_decoder_is_evaluated_on_a_cluster_as_it_is_here(
+    cluster, tmp_path: Path, capsys, monkeypatch
+):
+    monkeypatch.setattr(_evaluation, "_PART", 64)
+    data = tmp_path / "made.jsonl"
+    make = f"gestures generate --count 150 --lexicon-size 200 --out {data}"
+    measure = f"gestures evaluate generated {data} --lexicon-size 200 --json"
+    reports = []
+    for command in (make, measure, f"{measure} --cluster {cluster.scheduler_address}"):
+        with pytest.raises(SystemExit) as end:
+            main(command.split())
+        assert end.value.code == 0
+        reports.append(capsys.readouterr().out)
+    alone, spread = (json.loads(report) for report in reports[1:])
+    assert alone.pop("ms_per_word") > 0 and spread.pop("ms_per_word") > 0
+    assert alone == spread and alone["all"]["words"] == 150
+
+
+@pytest.mark.thorough  # each worker compiles the experiment's engine
+def test_cells_of_the_gesture_experiment_run_on_a_cluster(cluster, tmp_path: Path):
+    size = gestures.Size(budgets=(3,), words=30, many=0, dev=10, test=10, seeds=2, passes=1)
+    cells = [gestures.Cell("plain", gestures.Job("doeblin", 3, 30), seed) for seed in (0, 1)]
+    found: list[list[dict]] = []
+    for address in (cluster.scheduler_address, None):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        with fleet(1, address, seen=str(folder), single=True) as workers:
+            rows = gestures._run_all(size, folder, cells, workers, str)
+        found.append([{**rows[cell], "seconds": 0} for cell in cells])
+    assert found[0] == found[1] and found[0][0] != found[0][1]
+
+
+def test_workers_that_cannot_do_it_are_refused(cluster, tmp_path: Path, capsys):
+    address = cluster.scheduler_address
+    with (
+        pytest.raises(InputError, match=r"does not see the folder '.*nowhere'"),
+        fleet(1, address, seen=str(tmp_path / "nowhere")),
+    ):
+        pass
+    with pytest.raises(SystemExit) as end:
+        main(f"reproduce gestures --engine library --cluster {address} --out {tmp_path}".split())
+    assert end.value.code == 3 and "it takes no --cluster" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "nonsense", "", "tcp://host:port"])

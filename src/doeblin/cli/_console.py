@@ -44,17 +44,18 @@ resume_option = click.option(
 
 
 @contextlib.contextmanager
-def fleet(jobs: int, cluster: str | None, *, single: bool = False) -> Iterator[Fleet | None]:
+def fleet(
+    jobs: int, cluster: str | None, *, seen: str | None = None, single: bool = False
+) -> Iterator[Fleet | None]:
     """The workers of `--cluster`, or as many processes as `--jobs`; nothing for one."""
-    from .._children import process_pool
-    from .._fleet import Fleet, dask_cluster
+    from .._fleet import dask_cluster, processes
 
     if cluster is not None:
-        with dask_cluster(cluster, single=single) as found:
+        with dask_cluster(cluster, seen=seen, single=single) as found:
             yield found
     elif jobs > 1:
-        with process_pool(jobs) as pool:
-            yield Fleet(pool, lambda: jobs)
+        with processes(jobs) as found:
+            yield found
     else:
         yield None
 

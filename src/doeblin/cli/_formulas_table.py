@@ -6,10 +6,14 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .._files import write_text
 from ..reproduce.formulas import BETAS, Comparison, Row, compare_formulas, plot_formulas
 from . import _console
+
+if TYPE_CHECKING:
+    from .._fleet import Fleet
 
 _QUICK = {"runs": 10, "max_steps": 200_000, "betas": BETAS[1:], "curve_runs": 40}
 _QUICK_FAMILIES = ["paper", "invariant"]
@@ -20,6 +24,7 @@ def run_formulas(
     runs: int,
     max_steps: int,
     quick: bool,
+    fleet: Fleet | None,
     out: Path,
     seed: int,
     as_json: bool,
@@ -30,7 +35,7 @@ def run_formulas(
     if quick:
         options |= {**_QUICK, "families": names or _QUICK_FAMILIES}
     with _bar() as advance:
-        comparison = compare_formulas(**options, seed=seed, progress=advance)
+        comparison = compare_formulas(**options, seed=seed, fleet=fleet, progress=advance)
     paths = plot_formulas(comparison, out / "formulas")
     numbers = out / "formulas.json"
     write_text(numbers, json.dumps(comparison.to_dict(), indent=2) + "\n")

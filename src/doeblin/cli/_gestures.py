@@ -258,20 +258,31 @@ def decode(
 
 
 @gestures.command()
+@_console.jobs_option
+@_console.cluster_option
 @_decoding
-def evaluate(decoder: Decoder, found: list[Gesture], how: dict[str, Any], as_json: bool) -> None:
+def evaluate(
+    decoder: Decoder,
+    found: list[Gesture],
+    how: dict[str, Any],
+    jobs: int,
+    cluster: str | None,
+    as_json: bool,
+) -> None:
     """Accuracy, calibration and cost of MODEL on the gestures in DATA.
 
     MODEL is a file from `train`, `shipped` or `generated`. Percentages of words whose first guess
     (top1), or one of the first four (top4), is right.
 
     \b
-    Example:
+    Examples:
       doeblin gestures evaluate shipped swipes.jsonl.gz --lexicon-size 10000 --json
+      doeblin gestures evaluate shipped swipes.jsonl.gz --draws 500 --jobs 8
     """
     from ..gestures.decoder import evaluate as evaluate_decoder
 
-    report = evaluate_decoder(decoder, found, **how)
+    with _console.fleet(jobs, cluster, single=True) as fleet:
+        report = evaluate_decoder(decoder, found, fleet=fleet, **how)
     if as_json:
         _console.print_json(report)
         return

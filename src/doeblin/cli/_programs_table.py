@@ -29,10 +29,9 @@ def run_programs(
 
     log = out / f"programs-{timeout:g}s.jsonl"
     total = trials * len(PAPER) * len(METHODS) + len(PAPER) * len(PEERS) * peers
-    executor = None if fleet is None else fleet.executor
     with progress(total) as bar:
         cells = program_table(
-            trials, timeout=timeout, seed=seed, executor=executor, log=log, step=bar.add
+            trials, timeout=timeout, seed=seed, fleet=fleet, log=log, step=bar.add
         )
         others = peer_table(timeout=timeout, step=bar.add) if peers else []
     result = {

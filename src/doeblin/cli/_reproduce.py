@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import click
 
+from .._errors import InputError
 from .._files import write_text
 from . import _console
 
@@ -79,14 +81,19 @@ def example(deltas: str, epsilons: str | None, out: Path, as_json: bool) -> None
     help="Where a run of the paper's chains is given up.",
 )
 @click.option("--quick", is_flag=True, help="Two families, ten short runs: a look in seconds.")
+@_console.jobs_option
+@_console.cluster_option
 @_console.out_option("reproduced", "formulas.png, formulas.svg and formulas.json")
 @_console.seed_option
 @_console.json_option
 def formulas(
+    *,
     families: str | None,
     runs: int,
     max_steps: int,
     quick: bool,
+    jobs: int,
+    cluster: str | None,
     out: Path,
     seed: int,
     as_json: bool,
@@ -104,13 +111,15 @@ def formulas(
     """
     from ._formulas_table import run_formulas
 
-    run_formulas(families, runs, max_steps, quick, out, seed, as_json)
+    with _console.fleet(jobs, cluster, single=True) as fleet:
+        run_formulas(families, runs, max_steps, quick, fleet, out, seed, as_json)
 
 
 @reproduce.command()
 @click.option("--quick", is_flag=True, help="A small version, in minutes.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Data seeds.  [default: 5, quick 2]")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@_console.cluster_option
 @click.option(
     "--engine",
     type=click.Choice(["auto", "compiled", "library"]),
@@ -129,9 +138,11 @@ def formulas(
 @_console.seed_option
 @_console.json_option
 def gestures(
+    *,
     quick: bool,
     seeds: int | None,
     jobs: int | None,
+    cluster: str | None,
     engine: Literal["auto", "compiled", "library"],
     batch: int | None,
     out: Path,
@@ -143,7 +154,8 @@ def gestures(
     Word and character accuracy against passes over the data for several budgets of transitions, a
     table with controls and estimators, and paired differences with 95 % intervals. Where a claim
     of the paper does not hold, the table says so. Stopped, it goes on where it was when the same
-    command is given again. --seed is the first of the data seeds.
+    command is given again. --seed is the first of the data seeds. Workers of a cluster must see
+    the folder OUT.
 
     \b
     Examples:
@@ -154,15 +166,17 @@ def gestures(
     from ..reproduce.gestures import QUICK, Size, fitting_engine, gesture_experiment
     from ..reproduce.gestures_report import plot, table
 
-    size = replace(
-        QUICK if quick else Size(),
-        first_seed=seed,
-        engine=fitting_engine() if engine == "auto" else engine,
-    )
+    if engine == "auto":
+        engine = fitting_engine() if cluster is None else "compiled"
+    if cluster is not None and engine == "library":
+        raise InputError("--engine library is for one process, here: it takes no --cluster")
+    size = replace(QUICK if quick else Size(), first_seed=seed, engine=engine)
     size = replace(size, seeds=seeds or size.seeds, batch=batch or size.batch)
-    report = gesture_experiment(
-        size, out, workers=jobs, progress=lambda text: _console.echo(text, err=True)
-    )
+    jobs = 1 if engine == "library" else jobs or os.cpu_count() or 1
+    with _console.fleet(jobs, cluster, seen=str(out.resolve()), single=True) as fleet:
+        report = gesture_experiment(
+            size, out, fleet=fleet, progress=lambda text: _console.echo(text, err=True)
+        )
     numbers = out / "gestures.json"
     write_text(numbers, json.dumps(report, indent=2) + "\n")
     paths = plot(report, out / "gestures")

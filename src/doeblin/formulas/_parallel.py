@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
 from .._compiling import not_counted
 from .._errors import InputError
+from .._fleet import TRIES, workers_lost_by
 from ._legs import Leg, Plan, run_leg, steps_per_leg
 from ._problem import Problem, prepared
 from ._record import Limits, Reason, Record
@@ -44,6 +46,7 @@ def race(
         return executor.submit(run_leg, problem, leg, max_steps=share, to_restart=restarts)
 
     running = {send(leg): leg for leg in (plan.first(k) for k in range(chains))}
+    losses: Counter[int] = Counter()
     try:
         while True:
             seconds = limits.seconds_left()
@@ -52,7 +55,15 @@ def race(
             # In the order they were sent, so that one worker gives one answer.
             for future in [future for future in running if future in done]:
                 leg = running.pop(future)
-                outcome = future.result()
+                try:
+                    outcome = future.result()
+                except Exception as error:
+                    losses[leg.attempt] += workers_lost_by(error)
+                    if losses[leg.attempt] >= TRIES:
+                        raise InputError(f"a chain lost its worker twice: {error}") from None
+                    running[send(leg)] = leg  # from where it began
+                    continue
+                losses.pop(leg.attempt, None)
                 record.add(outcome)
                 if outcome.solved:
                     return "solved"

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
+from .._fleet import Fleet, finished
 from ..formulas import (
     Chain,
     Method,
@@ -129,6 +131,7 @@ def compare_formulas(
     betas: Sequence[float] = BETAS,
     curve_runs: int = 400,
     seed: int = 0,
+    fleet: Fleet | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Comparison:
     """Runs every chain `runs` times on each family; `max_steps` ends a Metropolis run.
@@ -138,24 +141,28 @@ def compare_formulas(
     chosen = [family_named(name) for name in families] if families is not None else list(FAMILIES)
     if runs < 1:
         raise InputError(f"runs = {runs}: at least one is needed")
-    methods = [(make(beta=beta), beta) for make in _PAPER.values() for beta in betas]
+    methods = [(make(beta=beta), beta, max_steps) for make in _PAPER.values() for beta in betas]
     default = focused_gibbs()
-    methods.append((default, default.stages[0].beta))
-    rows: list[Row] = []
-    total = len(chosen) * len(methods) + 1
-    for family in chosen:
-        instances = family.instances(min(runs, 24), seed)
-        for method, beta in methods:
-            limit = max_steps if method is not default else max(1, max_steps // 50)
-            rows.append(measured_row(family, instances, method, beta, runs, limit, seed))
-            if progress is not None:
-                progress(len(rows), total)
+    methods.append((default, default.stages[0].beta, max(1, max_steps // 50)))
+    calls: list[Callable[[], Any]] = [
+        partial(_row_of, family, method, beta, runs, limit, seed)
+        for family in chosen
+        for method, beta, limit in methods
+    ]
     # On instances much easier than the paper's no restart ever comes and the curve is flat.
     hard_enough = [family for family in chosen if family.name == "paper"] or chosen
-    curve = restart_curve(hard_enough[0], curve_runs, max_steps, seed)
-    if progress is not None:
-        progress(total, total)
+    calls.append(partial(restart_curve, hard_enough[0], curve_runs, max_steps, seed))
+    found: dict[int, Any] = {}
+    for index, answer in finished(fleet, _called, calls):
+        found[index] = answer
+        if progress is not None:
+            progress(len(found), len(calls))
+    *rows, curve = (found[index] for index in range(len(calls)))
     return Comparison(rows, curve)
+
+
+def _called(call: Callable[[], Any]) -> Any:
+    return call()
 
 
 def family_named(name: str) -> Family:
@@ -164,6 +171,11 @@ def family_named(name: str) -> Family:
             return family
     names = ", ".join(family.name for family in FAMILIES)
     raise InputError(f"there is no family {name!r}; the families are {names}")
+
+
+def _row_of(family: Family, method: Method, beta: float, runs: int, limit: int, seed: int) -> Row:
+    instances = family.instances(min(runs, 24), seed)
+    return measured_row(family, instances, method, beta, runs, limit, seed)
 
 
 def measured_row(

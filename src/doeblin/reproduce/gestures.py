@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._children import process_pool
 from .._errors import InputError, Place
+from .._fleet import Fleet, finished
 from ..gestures.paper import METHODS, Engine, Task, make_task, run_method, without_chains
 from .gestures_report import report
 
@@ -30,8 +30,6 @@ CONTROLS = (
 )
 ESTIMATORS = ("reversal", "bidirectional")
 BLOCKS = ("block kernel", "block kernel, reversal", "block kernel, bidirectional")
-Submit = Callable[..., Any] | None
-"""Hands a call to another process and returns its future; None runs everything here."""
 # Step sizes are chosen on half as many words of a data set of their own, so that none has seen a
 # test gesture.
 _DEV_SEED = 10_000
@@ -165,41 +163,37 @@ def gesture_experiment(
     size: Size,
     folder: Path,
     *,
-    workers: int | None = None,
+    fleet: Fleet | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """The whole experiment, ready for JSON. Results repeat exactly.
 
     What is done is kept in `folder`, one file a cell; a cell found there is not run again.
-    `workers` are processes of the compiled engine; the library runs in this one.
+    The workers of a `fleet` must see the folder. It is for the compiled engine: a GPU is for one
+    process alone.
     """
     start = time.perf_counter()
-    folder = folder / f"cells-{size.digest}"
+    folder = folder.resolve() / f"cells-{size.digest}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write here: {error.strerror}", place=Place(str(folder))) from None
     say = progress or (lambda text: None)
-    # A GPU is for one process alone.
-    workers = 1 if size.engine == "library" else workers or os.cpu_count() or 1
     if size.engine == "compiled":
         _compile()  # once, for all processes
-    with _pool(workers) as submit:
-        steps = _chosen_steps(size, folder, submit, say)
-        cells = [
-            Cell("run", job, seed, steps[_tuned(job)])
-            for job in jobs(size)
-            for seed in size.data_seeds
-        ]
-        plain = Job("doeblin", size.budgets[0], size.words)
-        cells += [Cell("plain", plain, seed) for seed in size.data_seeds]
-        found = _run_all(size, folder, cells, submit, say)
+    steps = _chosen_steps(size, folder, fleet, say)
+    cells = [
+        Cell("run", job, seed, steps[_tuned(job)]) for job in jobs(size) for seed in size.data_seeds
+    ]
+    plain = Job("doeblin", size.budgets[0], size.words)
+    cells += [Cell("plain", plain, seed) for seed in size.data_seeds]
+    found = _run_all(size, folder, cells, fleet, say)
     seconds = sum(json.loads(path.read_text())["seconds"] for path in folder.glob("*.json"))
     return {
         **report(size, jobs(size), steps, found),
         "cpu_seconds": seconds,
         "wall_seconds": time.perf_counter() - start,
-        "processes": workers,
+        "processes": 1 if fleet is None else fleet.width(),
     }
 
 
@@ -209,7 +203,7 @@ def _tuned(job: Job) -> tuple[str, int]:
 
 
 def _chosen_steps(
-    size: Size, folder: Path, submit: Submit, say: Callable[[str], None]
+    size: Size, folder: Path, fleet: Fleet | None, say: Callable[[str], None]
 ) -> dict[tuple[str, int], float]:
     """The best step sizes on development gestures; a best one at the end of the grid extends it."""
     tried = {_tuned(job): list(size.steps) for job in jobs(size)}
@@ -221,7 +215,7 @@ def _chosen_steps(
             kind: [Cell("step", Job(*kind, words), _DEV_SEED, step) for step in steps]
             for kind, steps in tried.items()
         }
-        found = _run_all(size, folder, [one for own in cells.values() for one in own], submit, say)
+        found = _run_all(size, folder, [one for own in cells.values() for one in own], fleet, say)
         best = {
             kind: max(own, key=lambda cell: found[cell]["accuracy"]).step
             for kind, own in cells.items()
@@ -242,21 +236,11 @@ def _rounded(step: float) -> float:
     return float(f"{step:.1g}")
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[Submit]:
-    """How to hand out work: to processes, or, with one worker, not at all."""
-    if workers == 1:
-        yield None
-        return
-    with process_pool(workers) as pool:
-        yield pool.submit
-
-
 def _run_all(
     size: Size,
     folder: Path,
     cells: Sequence[Cell],
-    submit: Submit,
+    fleet: Fleet | None,
     say: Callable[[str], None],
 ) -> dict[Cell, dict[str, Any]]:
     """The results of all cells; those not found in the folder are run, the longest first."""
@@ -266,22 +250,9 @@ def _run_all(
         say(f"{len(cells) - len(waiting)} of {len(cells)} cells were done before")
     if waiting and size.engine == "library":
         _compile_library(size, folder, waiting, say)
-    done = 0
-
-    def tell(cell: Cell) -> None:
-        nonlocal done
-        done += 1
-        say(f"{done}/{len(waiting)} {cell.name.removesuffix('.json')}")
-
-    if submit is None:
-        for cell in waiting:
-            run_cell(size, folder, cell)
-            tell(cell)
-    else:
-        futures = {submit(run_cell, size, folder, cell): cell for cell in waiting}
-        for future in as_completed(futures):
-            future.result()
-            tell(futures[future])
+    done = finished(fleet, partial(run_cell, size, folder), waiting)
+    for number, (index, _) in enumerate(done, 1):
+        say(f"{number}/{len(waiting)} {waiting[index].name.removesuffix('.json')}")
     return {cell: json.loads((folder / cell.name).read_text()) for cell in cells}
 
 
@@ -384,7 +355,7 @@ def _task(size: Size, folder: Path, words: int, hard: bool, seed: int) -> Task:
 
 def _write(path: Path, write: Callable[[Path], Any]) -> None:
     """Writes beside and renames, so that a file that is there is whole."""
-    aside = path.with_suffix(f".{os.getpid()}")
+    aside = path.with_suffix(f".{platform.node()}-{os.getpid()}")
     write(aside)
     aside.replace(path)
 

@@ -8,12 +8,12 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._fleet import Fleet, finished
 from ..programs import Outcome, Program, parse_program, verify
 from ..programs.examples import PAPER, example
 from ..programs.peers import PEERS, ask_peer
@@ -75,7 +75,7 @@ def program_table(
     seed: int = 0,
     programs: tuple[str, ...] = PAPER,
     methods: tuple[str, ...] = METHODS,
-    executor: Executor | None = None,
+    fleet: Fleet | None = None,
     log: Path | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> list[Cell]:
@@ -96,12 +96,14 @@ def program_table(
     random.Random(seed).shuffle(missing)
     for _ in found:
         step()
-    for trial in _attempts(missing, timeout, executor):
-        found.append(trial)
+    chunks = [missing[i : i + _CHUNK] for i in range(0, len(missing), _CHUNK)]
+    for _, some in finished(fleet, partial(attempt, timeout=timeout), chunks):
+        found += some
         if log is not None:
             with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(trial._asdict()) + "\n")
-        step()
+                file.writelines(json.dumps(trial._asdict()) + "\n" for trial in some)
+        for _ in some:
+            step()
     return [
         Cell(name, method, tuple(t for t in found if t[:2] == (name, method)))
         for name in programs
@@ -110,16 +112,6 @@ def program_table(
 
 
 Run = tuple[str, str, int]
-
-
-def _attempts(runs: list[Run], timeout: float, executor: Executor | None) -> Iterator[Trial]:
-    chunks = [runs[i : i + _CHUNK] for i in range(0, len(runs), _CHUNK)]
-    if executor is None:
-        for chunk in chunks:
-            yield from attempt(chunk, timeout)
-        return
-    for future in as_completed([executor.submit(attempt, chunk, timeout) for chunk in chunks]):
-        yield from future.result()
 
 
 def attempt(runs: Iterable[Run], timeout: float) -> list[Trial]:

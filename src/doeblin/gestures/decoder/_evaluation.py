@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import InputError
+from ..._fleet import Fleet, finished
 from ..data import Gesture
 from ._decoder import Decoder, Guess
 
 _BINS = 15
 _CHUNK = 64
+_PART = 16 * _CHUNK
+"""Gestures that a worker is given at a time: they have about as many bytes as the decoder."""
 
 
 def edit_distance(a: str, b: str) -> int:
@@ -63,22 +67,24 @@ def evaluate(
     draws: int | None = None,
     open_vocabulary: bool = False,
     seed: int = 0,
+    fleet: Fleet | None = None,
 ) -> dict[str, Any]:
     """Accuracy, calibration and cost, in all and by group; ready for JSON.
 
     `top1` and `top4` are percentages. Words out of the lexicon count as wrong in `all` unless they
-    are spelled. `ms_per_word` is processor time of the one thread that decodes.
+    are spelled. `ms_per_word` is processor time of the thread that decodes. The same gestures give
+    the same guesses, however many workers the `fleet` has.
     """
     known = [gesture for gesture in gestures if gesture.word]
     if not known:
         raise InputError("no gesture has a word to compare with")
     options = {"draws": draws, "open_vocabulary": open_vocabulary, "seed": seed}
-    decoder.decode(known[:1], **options)  # compiled code is loaded before the clock starts
-    guesses: list[list[Guess]] = []
-    start = time.thread_time()
-    for at in range(0, len(known), _CHUNK):
-        guesses += decoder.decode(known[at : at + _CHUNK], top=4, **options)
-    spent = time.thread_time() - start
+    parts = [known[at : at + _PART] for at in range(0, len(known), _PART)]
+    found: dict[int, tuple[list[list[Guess]], float]] = {}
+    for index, answer in finished(fleet, partial(_decoded, decoder, options), parts):
+        found[index] = answer
+    guesses = [row for index in range(len(parts)) for row in found[index][0]]
+    spent = sum(seconds for _, seconds in found.values())
     rank = np.array(
         [
             next((k for k, guess in enumerate(row) if guess.word == gesture.word), 9)
@@ -130,3 +136,15 @@ def evaluate(
             "top1_percentiles": {str(k): float(v) for k, v in zip(levels, values, strict=True)},
         }
     return report
+
+
+def _decoded(
+    decoder: Decoder, options: dict[str, Any], gestures: list[Gesture]
+) -> tuple[list[list[Guess]], float]:
+    """The guesses for one part of the gestures, and the seconds that it took."""
+    decoder.decode(gestures[:1], **options)  # compiled code is loaded before the clock starts
+    guesses: list[list[Guess]] = []
+    start = time.thread_time()
+    for at in range(0, len(gestures), _CHUNK):
+        guesses += decoder.decode(gestures[at : at + _CHUNK], top=4, **options)
+    return guesses, time.thread_time() - start
