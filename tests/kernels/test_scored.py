@@ -68,6 +68,13 @@ def test_block_law_is_the_conditional_law():
     np.testing.assert_allclose(jnp.exp(log_probs)[same], expected, rtol=1e-5)
 
 
+def test_a_law_or_a_score_of_ones_own_is_a_score():
+    law = KERNELS["FiniteKernel"].kernel
+    assert law.supports("log_prob") and law.supports("sample_scored")
+    own = KERNELS["mixture, inexact"].kernel
+    assert not own.supports("log_prob") and own.supports("sample_scored")
+
+
 def test_kernels_without_a_score_say_so():
     class Blind(IndependentSites):
         def supports(self, capability):

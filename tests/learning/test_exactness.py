@@ -236,3 +236,15 @@ def test_tapes_hold_every_length_that_can_be_drawn(epsilon: float):
         assert begin + longest <= sum(steps for _, steps in horizon.segments(16))
     lengths = FixedHorizon(epsilon, 7).lengths(jax.random.key(0), 16)
     assert np.all(lengths[2:] == 7) and np.all(lengths[:2] > 7)
+
+
+@pytest.mark.parametrize("num_walks", [2, 3, 5, 64, 300])
+def test_walks_that_go_on_have_lanes(num_walks: int):
+    """At every step at least as many as walks are under way, of ten thousand sets of them."""
+    for horizon in (Geometric(0.1), FixedHorizon(0.1, 7)):
+        keys = jax.random.split(jax.random.key(num_walks), 10_000)
+        lengths = np.asarray(jax.vmap(lambda key, h=horizon: h.lengths(key, num_walks))(keys))
+        lanes = np.repeat(*np.transpose(horizon.segments(num_walks)))
+        assert lanes[0] == num_walks and lengths.max() <= len(lanes)
+        for step in range(lengths.max()):
+            assert (lengths > step).sum(axis=1).max() <= lanes[step], (horizon, step)

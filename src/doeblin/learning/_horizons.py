@@ -106,9 +106,7 @@ class Geometric(AbstractHorizon):
 
     def _time_until_fewer(self, num_walks: int, lanes: int) -> int:
         """When more than `lanes` walks are surely no longer going on (Chernoff's bound)."""
-        fraction = (lanes + 1) / num_walks
-        if fraction > 1:
-            return 0
+        fraction = (lanes + 1) / num_walks  # at most 1
         time = math.ceil(math.log(fraction) / math.log1p(-self.epsilon))
         while True:
             alive = (1 - self.epsilon) ** time
