@@ -185,7 +185,7 @@ class _Tabulated:
         if candidate.gap > self._best.gap:
             self._best = candidate
         for j, steps in enumerate(self._steps):
-            if a <= steps < a + len(gammas) and gammas[steps - a] > self._facts[j].parameter:
+            if a <= steps and gammas[steps - a] > self._facts[j].parameter:
                 self._facts[j] = Fact(float(gammas[steps - a]), int(steps), a)
 
     def best_after(self) -> int:
