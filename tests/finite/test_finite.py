@@ -93,6 +93,14 @@ def test_distances_by_hand():
     )
     assert finite.kl_divergence([1, 0], [0, 1]) == math.inf
     assert finite.kl_divergence([0, 1], [0.5, 0.5]) == pytest.approx(math.log(2))
+
+
+def test_divergences_of_laws_that_are_nearly_one_are_not_negative():
+    rng = np.random.default_rng(0)
+    pairs = [(p, p * (1 + 1e-12 * rng.normal(size=5))) for p in rng.dirichlet(np.ones(5), 200)]
+    pairs = [(p, q / q.sum()) for p, q in pairs]
+    assert min(np.sum(p * np.log(p / q)) for p, q in pairs) < 0  # rounding alone would be
+    assert min(finite.kl_divergence(p, q) for p, q in pairs) >= 0
     assert finite.total_variation([1, 0], [0.25, 0.75]) == 0.75
     assert finite.mahalanobis([0.5, 0.5], [1, 0]) == pytest.approx(1)
     assert finite.mahalanobis([1, 0], [0.5, 0.5]) == math.inf
