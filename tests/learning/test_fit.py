@@ -30,6 +30,7 @@ from doeblin.learning import (
     likelihood,
     log_likelihood,
 )
+from doeblin.learning._step import Solver
 
 from .models import NUM_STATES, PLAIN
 
@@ -278,6 +279,13 @@ def test_uneven_lengths_share_few_shapes():
 def test_bad_options_are_refused(options: dict, message: str):
     with pytest.raises(InputError, match=message):
         fit(SIMPLE, start(), **{"examples": data(8, 0), **options})
+
+
+def test_optimisers_are_told_apart_by_their_numbers():
+    def told(numbers: list[float]) -> str:
+        return Solver(optax.add_decayed_weights(jnp.array(numbers))).fingerprint()
+
+    assert told([0.1, 0.2]) == told([0.1, 0.2]) != told([0.1, 0.3])
 
 
 def test_keys_of_a_seed_never_meet():
