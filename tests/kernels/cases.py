@@ -130,7 +130,7 @@ KERNELS: dict[str, KernelCase] = {
     "ColouredGibbs": KernelCase(_checkerboard, GRID_STATES),
     "ColouredSweep": KernelCase(ColouredSweep(_checkerboard), GRID_STATES, reversible=False),
     "ColouredSweep, in halves": KernelCase(
-        ColouredSweep(HALVED.checkerboard()), HALVED_STATES, reversible=False
+        ColouredSweep(HALVED.checkerboard(halves=True)), HALVED_STATES, reversible=False
     ),
     "ColouredGibbs, three colours": KernelCase(
         ColouredGibbs(

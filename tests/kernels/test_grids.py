@@ -33,8 +33,8 @@ GRIDS = [
 
 @pytest.mark.parametrize("model", GRIDS, ids=lambda model: str(model.shape))
 def test_halves_draw_what_the_plain_way_draws(model: Potts):
-    """From the same random words, site by site."""
-    gibbs = model.checkerboard()
+    """From the same random words, site by site; and so from the same key."""
+    gibbs, whole = model.checkerboard(halves=True), model.checkerboard(halves=False)
     parts, num_values = gibbs.parts, model.field.shape[0]
     assert parts is not None
     colours = np.indices(model.shape).sum(axis=0).ravel() % 2
@@ -45,10 +45,10 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
     @jax.vmap
     def both(key: Any, state: Any) -> Any:
         split = parts.split(state)
-        whole = model.conditionals(state)
+        scores = model.conditionals(state)
         halves = [(split[colour].ravel(), state.ravel()[places[colour]]) for colour in (0, 1)]
         logits = [
-            (each.ravel(), whole[..., value].ravel()[places[colour]])
+            (each.ravel(), scores[..., value].ravel()[places[colour]])
             for colour in (0, 1)
             for value, each in enumerate(parts.logits(split, colour))
         ]
@@ -59,7 +59,8 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
             words = jnp.zeros(state.size, drawn.dtype).at[np.concatenate(places)].set(drawn.ravel())
             for colour in (0, 1) if order == "forward" else (1, 0):
                 plain = gibbs.redraw(words, plain, colour, None)
-            swept.append((sweep.sample(key, state), plain))
+            swept += [(sweep.sample(key, state), plain)]
+            swept += [(ColouredSweep(whole, order).sample(key, state), plain)]
         return [(parts.join(split), state), *halves, *logits, *swept]
 
     for found, plain in both(jax.random.split(jax.random.key(2), len(states)), states):
@@ -69,6 +70,20 @@ def test_halves_draw_what_the_plain_way_draws(model: Potts):
 def test_grids_that_do_not_fall_in_halves_have_none():
     assert Potts((4, 3), num_values=2, coupling=1.0, periodic=False).checkerboard().parts is None
     assert Potts((4, 2), num_values=2, coupling=1.0, periodic=False).checkerboard().parts is None
+
+
+def test_halves_are_taken_where_they_were_measured_to_pay(monkeypatch):
+    def least(num_values: int) -> int:
+        for columns in range(4, 99, 2):
+            model = Potts((4, columns), num_values=num_values, coupling=1.0)
+            parts = model.checkerboard().parts
+            if parts is not None and parts.pays:
+                return columns
+        return 0
+
+    assert (least(2), least(3), least(5)) == (32, 64, 64)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert (least(2), least(5)) == (4, 4)
 
 
 @pytest.mark.parametrize("state", [jnp.zeros((4, 4), int), jnp.zeros((6, 4), int)])
@@ -95,7 +110,7 @@ def coloured(model: Potts, conditionals: Any) -> ColouredGibbs:
         Gibbs(SMALL, 40, conditional=lambda s, i, x: 0.1 * jnp.arange(40.0) + s.sum()),
         coloured(SMALL, SMALL.conditionals),
         ColouredSweep(coloured(SMALL, SMALL.conditionals)),
-        ColouredSweep(SMALL.checkerboard()),
+        ColouredSweep(SMALL.checkerboard(halves=True)),
     ],
     ids=["Gibbs", "Gibbs, many values", "ColouredGibbs", "ColouredSweep", "in halves"],
 )
@@ -166,7 +181,7 @@ STRIP = Potts((2, 4), num_values=2, coupling=0.5, periodic=False)
     ids=lambda model: f"{float(model.coupling)}, {np.asarray(model.field).tolist()}",
 )
 def test_grids_without_a_law_are_refused(model: Potts):
-    sweep = ColouredSweep(model.checkerboard())
+    sweep = ColouredSweep(model.checkerboard(halves=True))
     state = jnp.zeros(model.shape, jnp.int32)
     with pytest.raises(RuntimeError, match=r"NaN or \+inf, or -inf for every value of a site"):
         jax.block_until_ready(eqx.filter_jit(repeat(sweep, 3).sample)(jax.random.key(0), state))
@@ -174,7 +189,7 @@ def test_grids_without_a_law_are_refused(model: Potts):
 
 def test_impossible_values_are_never_drawn():
     model = Potts((2, 4), num_values=3, coupling=0.5, field=[-np.inf, 0.0, -np.inf], periodic=False)
-    for kernel in (ColouredSweep(model.checkerboard()), repeat(model.gibbs(), 200)):
+    for kernel in (ColouredSweep(model.checkerboard(halves=True)), repeat(model.gibbs(), 200)):
         moved = jax.jit(jax.vmap(lambda key, k=kernel: k.sample(key, jnp.zeros((2, 4), int))))(
             jax.random.split(jax.random.key(3), 100)
         )

@@ -26,7 +26,11 @@ class AbstractParts(eqx.Module):
     """How a model keeps a state as one array for each colour, and scores one colour alone.
 
     A sweep then looks at every site once, where `conditionals` scores all sites for each colour.
+    Where that does not pay, it draws the same from `conditionals`.
     """
+
+    pays: eqx.AbstractVar[bool]
+    """Whether it is the quicker way on the device at hand."""
 
     @abc.abstractmethod
     def split(self, state: State) -> tuple[Int[Array, "..."], ...]:
@@ -190,9 +194,9 @@ class ColouredSweep(AbstractKernel):
 
     def sample_many(self, keys: Key[Array, " steps"], state: State, x: Input = None) -> State:
         parts = self.gibbs.parts
-        if parts is None:
-            return self.gibbs._walked(self._sweep(x), keys, state)
         self.gibbs.sites.get(state)  # Refuses what are no sites.
+        if parts is None or not parts.pays:
+            return self.gibbs._walked(self._sweep(x), keys, state)
         arrays = over_keys(self._sweep_parts(parts, x), parts.split(state), keys)
         return checked_choice(parts.join(arrays), parts.is_choice(x))
 
@@ -200,13 +204,23 @@ class ColouredSweep(AbstractKernel):
         def sweep(carry: tuple[State, Array], key: RandomKey) -> tuple[State, Array]:
             state, always = carry
             # Each site is redrawn once in a sweep, so one word a site serves all colours.
-            words = random_words(key, self.gibbs.colours.shape)
+            words = self._words(key, state)
             for colour in self._order():
                 state, is_choice = self.gibbs._redrawn(words, state, colour, x)
                 always &= is_choice
             return state, always
 
         return sweep
+
+    def _words(self, key: RandomKey, state: State) -> Words:
+        """A word for each site, which is the same one where sites are kept in parts."""
+        parts = self.gibbs.parts
+        if parts is None:
+            return random_words(key, self.gibbs.colours.shape)
+        each = jax.eval_shape(parts.split, state)
+        return self.gibbs.sites.get(
+            parts.join(tuple(random_words(key, (len(each), *each[0].shape))))
+        )
 
     def _sweep_parts(self, parts: AbstractParts, x: Input) -> Callable[[Any, RandomKey], Any]:
         def sweep(arrays: tuple[Array, ...], key: RandomKey) -> tuple[Array, ...]:

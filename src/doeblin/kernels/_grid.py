@@ -16,6 +16,10 @@ from .._errors import InputError
 from ._coloured import AbstractParts, ColouredGibbs
 from ._gibbs import Gibbs
 
+# Where rows are shorter, the grid as it is is quicker: for two values, and for more. Measured, see
+# docs/how-to/gpu.md.
+_LEAST_COLUMNS = {"cpu": (32, 64)}
+
 
 class Potts(eqx.Module):
     """log π̂(s) = Σ_{i~j} coupling·[s_i = s_j] + Σ_i field[s_i] on a grid of any dimension.
@@ -115,16 +119,24 @@ class Potts(eqx.Module):
         """Random-scan single-site Gibbs with local scoring."""
         return Gibbs(self, self.field.shape[0], conditional=self.conditional)
 
-    def checkerboard(self) -> ColouredGibbs:
-        """Gibbs that redraws all even or all odd sites at once."""
+    def checkerboard(self, *, halves: bool | None = None) -> ColouredGibbs:
+        """Gibbs that redraws all even or all odd sites at once.
+
+        A sweep keeps the two as arrays of their own (`halves`), or the grid as it is, or, unless
+        told, whichever is quicker on JAX's default device. The draws are the same.
+        """
         if self.periodic and any(side % 2 and side > 1 for side in self.shape):
             raise InputError(
                 f"shape {self.shape}: a periodic grid has a checkerboard only if its sides are "
                 "even; set periodic=False or use gibbs()"
             )
         colours = np.indices(self.shape).sum(axis=0) % 2
+        columns = self.shape[-1]
+        if halves is None:
+            two, more = _LEAST_COLUMNS.get(jax.default_backend(), (4, 4))
+            halves = columns >= (two if self.field.shape[0] == 2 else more)
         # Without two columns in each half there is nothing to gain.
-        parts = None if self.shape[-1] % 2 or self.shape[-1] < 4 else Halves(self)
+        parts = None if columns % 2 or columns < 4 else Halves(model=self, pays=halves)
         return ColouredGibbs(self, self.conditionals, colours, self.field.shape[0], parts=parts)
 
 
@@ -138,6 +150,7 @@ class Halves(AbstractParts):
     """
 
     model: Potts
+    pays: bool = eqx.field(static=True)
 
     def split(self, state: Int[Array, "..."]) -> tuple[Int[Array, "..."], ...]:
         if jnp.shape(state) != self.model.shape:
