@@ -161,7 +161,7 @@ def test_no_worker_outlives_the_command(folder, name, how):
     while len(below) < processes and time.monotonic() < until:
         time.sleep(0.2)
         below = descendants(process.pid)
-    time.sleep(3.0)  # they are at work by now
+    time.sleep(1.0)  # they are at work by now
     below = descendants(process.pid)
     assert len(below) >= 2
     process.send_signal(how)

@@ -18,7 +18,7 @@ from doeblin.programs.examples import example
 
 from .test_api import UNIFORM, points
 
-SECONDS = float(os.environ.get("DOEBLIN_LOAD_SECONDS", "5"))
+SECONDS = float(os.environ.get("DOEBLIN_LOAD_SECONDS", "2"))
 CLIENTS = 50
 WORDS = ("the", "hello", "chain", "probability", "restart", "swipe")
 MATRIX = [[0.9, 0.1, 0.0], [0.25, 0.5, 0.25], [0.0, 0.2, 0.8]]
