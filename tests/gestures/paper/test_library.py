@@ -86,7 +86,12 @@ def test_both_engines_have_one_model(hard):
     [
         (METHODS["doeblin"], gibbs_matrix, "reward"),
         (METHODS["reversal"], gibbs_matrix, "word"),
-        (Method("block", "doeblin", proposals=1, baseline=True), block_matrix, "reward"),
+        pytest.param(
+            Method("block", "doeblin", proposals=1, baseline=True),
+            block_matrix,
+            "reward",
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["reward", "reversal", "block"],
 )
