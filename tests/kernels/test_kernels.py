@@ -184,6 +184,13 @@ def test_blocks_never_become_what_has_no_density():
     assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 0), (0, 1), (1, 0)}
 
 
+def test_sites_of_one_value_are_left_alone():
+    change = UniformChange([1, 3])
+    keys = jax.random.split(jax.random.key(0), 50)
+    found = jax.vmap(lambda key: change.sample(key, jnp.zeros(2, jnp.int32)))(keys)
+    assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 1), (0, 2)}
+
+
 def test_a_target_shared_by_value_is_shared():
     copy = jax.tree.map(lambda leaf: leaf + 0, LOOP)
     assert mixture([Gibbs(LOOP, 3), Metropolis(copy, UniformChange(3))]).supports("log_target")

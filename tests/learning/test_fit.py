@@ -281,6 +281,22 @@ def test_bad_options_are_refused(options: dict, message: str):
         fit(SIMPLE, start(), **{"examples": data(8, 0), **options})
 
 
+def test_what_fills_up_a_batch_does_not_count():
+    """Five examples in batches of two: the sixth place is filled with one that was there before."""
+
+    def told(key: jax.Array, parameters: jax.Array, example: jax.Array) -> PathEstimate:
+        value = example + 0 * parameters
+        return PathEstimate(value, jnp.zeros(3), 10 * example, jnp.zeros((1, 1)))
+
+    found = fit(told, jnp.array(2.0), np.array([1.0, 2, 3, 4, 8]), batch_size=2, epochs=2)
+    for number, row in enumerate(found.history):
+        assert (row["epoch"], row["steps"]) == (number, 3 * (number + 1))
+        assert row["log_likelihood"] == pytest.approx(18 / 5)
+        assert row["effective_walks"] == pytest.approx(3)
+        assert row["transitions"] == pytest.approx(36)
+        assert row["norm"] == pytest.approx(2)
+
+
 def test_optimisers_are_told_apart_by_their_numbers():
     def told(numbers: list[float]) -> str:
         return Solver(optax.add_decayed_weights(jnp.array(numbers))).fingerprint()
