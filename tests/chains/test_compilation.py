@@ -79,6 +79,25 @@ def test_modules_and_partial_functions_are_compared_by_value(make):
     assert estimated(make(jnp.array(3.0))) == (pytest.approx(3 * truth), 0)
 
 
+def test_what_a_function_encloses_comes_back_as_it_was():
+    """Of each kind, with its contents; what is written into a copy is not written into another."""
+    kept = [
+        3, 2.5, True, None, "word", (1, (2.0, False)), [1, 2], {"a": 1, "b": [2.5]},
+        np.float32(1.5), np.int64(7), np.array(2.0), np.arange(6).reshape(2, 3), jnp.arange(3),
+    ]  # fmt: skip
+
+    for one in kept:
+        function = by_value(lambda state, one=one: one)
+        assert isinstance(function, ByValue)
+        back = function(jnp.zeros(()))
+        assert type(back) is type(one)
+        assert str(jax.tree.map(np.asarray, back)) == str(jax.tree.map(np.asarray, one))
+        if isinstance(one, np.ndarray):
+            assert back.dtype == one.dtype and back.flags.writeable
+            back[...] = 0
+            assert np.any(np.asarray(function(jnp.zeros(()))) != 0)
+
+
 def test_code_is_the_same_wherever_it_is_written():
     first = by_value(lambda state: [k * state for k in (1, 2)][1])
     second = by_value(lambda state: [k * state for k in (1, 2)][1])
