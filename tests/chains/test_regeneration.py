@@ -12,6 +12,7 @@ import pytest
 import doeblin
 from doeblin import InputError, Schedule
 from doeblin.chains import _tours
+from doeblin.chains._regeneration import TourSums, estimate_from_tours
 
 from .test_chain import SCHEDULES, finite_chain
 
@@ -82,6 +83,26 @@ def test_standard_error_is_that_of_the_ratio():
     estimate = chain.estimate(jax.random.key(5), lambda s: (s == 1) * 1.0, num_tours=len(lengths))
     assert float(estimate.standard_error) == pytest.approx(expected, rel=0.1)
     assert abs(estimate.mean - ratio) <= 5 * np.hypot(expected, estimate.standard_error)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 5, 7, 100])
+def test_ratios_and_errors_are_those_of_the_textbook(chunk: int):
+    """ΣY/ΣL, and the error of a ratio of sums; tours after the last one asked for do not count."""
+    rng = np.random.default_rng(0)
+    y, weights, steps = rng.normal(3, 1, (7, 2)), rng.integers(0, 5, 7), rng.integers(1, 9, 7)
+
+    def sums(first: int, count: int) -> TourSums:
+        rows = np.arange(first, first + count) % 7
+        low = np.full((count, 2), 0.25)
+        return TourSums(y[rows] - low, low, weights[rows], steps[rows])
+
+    found = estimate_from_tours(sums, 7, chunk)
+    ratio = y.sum(axis=0) / weights.sum()
+    residuals = y - ratio * weights[:, None]
+    error = np.sqrt((residuals**2).sum(axis=0) / 6 / 7) / weights.mean()
+    np.testing.assert_allclose(found.mean, ratio, rtol=1e-12)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-9)
+    assert found.num_steps == steps.sum()
 
 
 def test_bad_arguments_are_named():
