@@ -187,6 +187,13 @@ def test_grids_without_a_law_are_refused(model: Potts):
         jax.block_until_ready(eqx.filter_jit(repeat(sweep, 3).sample)(jax.random.key(0), state))
 
 
+def test_grids_whose_scores_are_large_and_finite_are_drawn_from():
+    """Four equal neighbours score 0.8 of the largest number: all sites remain as they are."""
+    model = Potts((4, 4), num_values=2, coupling=0.2 * LARGEST)
+    sweep = ColouredSweep(model.checkerboard())
+    assert not sweep.sample(jax.random.key(0), jnp.zeros((4, 4), jnp.int32)).any()
+
+
 def test_impossible_values_are_never_drawn():
     model = Potts((2, 4), num_values=3, coupling=0.5, field=[-np.inf, 0.0, -np.inf], periodic=False)
     for kernel in (ColouredSweep(model.checkerboard(halves=True)), repeat(model.gibbs(), 200)):
