@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from doeblin.learning import PathEstimate
+from doeblin.learning import FixedHorizon, PathEstimate, Reward
+
+from .models import PLAIN
 
 
 def estimate(weights: list[float]) -> PathEstimate:
@@ -30,3 +33,9 @@ def test_one_walk_and_walks_without_weight():
     np.testing.assert_allclose(one_of_two.standard_error, 1, rtol=1e-6)
     np.testing.assert_allclose(one_of_two.effective_walks, 1, rtol=1e-6)
     assert estimate([0, 0]).standard_error == np.inf and estimate([0, 0]).effective_walks == 0
+
+
+def test_what_is_never_rewarded_has_likelihood_zero():
+    never = Reward(lambda y, state, x: jnp.array(-jnp.inf), FixedHorizon(0.3, 2), num_walks=2)
+    found = jax.jit(lambda key: never(key, PLAIN.build(PLAIN.parameters), jnp.array(0)))
+    assert found(jax.random.key(0)).log_likelihood == -np.inf
