@@ -87,20 +87,21 @@ def main() -> None:
                 lived += not outcome.killed
                 kills[outcome.by] += 1
                 record = {"mutant": mutant.name, "package": mutant.package, "line": mutant.line}
-                print(json.dumps(record | vars(outcome)), file=log, flush=True)
+                record |= {"lot": options.seed} | vars(outcome)
+                print(json.dumps(record), file=log, flush=True)
                 word = "killed" if outcome.killed else "LIVED "
                 print(f"{number}/{len(todo)} ({lived} lived) {word} {mutant.name}", flush=True)
-    write_report(_read(options.out), mutants, everyone)
+    write_report(_read(options.out), everyone)
 
 
 def _read(path: Path) -> dict[str, dict]:
-    """The last record of every mutant and fault, and whether it was killed at the first trial."""
+    """The last record of every mutant and fault, with its first lot and if it was killed then."""
     found: dict[str, dict] = {}
     for line in path.read_text().splitlines() if path.exists() else []:
         record = json.loads(line)
         name = record.get("mutant") or f"fault: {record['fault']}"
-        first = found[name]["at_first"] if name in found else record["killed"]
-        found[name] = record | {"at_first": first}
+        first = found.get(name, record | {"at_first": record["killed"]})
+        found[name] = record | {"at_first": first["at_first"], "lot": first.get("lot", 0)}
     return found
 
 

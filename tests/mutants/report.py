@@ -29,27 +29,38 @@ def read_reasons() -> dict[str, str]:
     return tomllib.loads(REASONS.read_text())
 
 
-def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[Mutant]) -> None:
+def write_report(records: dict[str, dict], everyone: list[Mutant]) -> None:
     reasons = read_reasons()
-    tried = [mutant for mutant in chosen if mutant.name in records]
+    tried = [mutant for mutant in everyone if mutant.name in records]
     lived = [mutant for mutant in tried if not records[mutant.name]["killed"]]
     equivalent = [mutant for mutant in lived if mutant.name in reasons]
     open_ones = [mutant for mutant in lived if mutant.name not in reasons]
+    at_first = [mutant for mutant in tried if records[mutant.name]["at_first"]]
     faults = [(fault, records.get(f"fault: {fault.name}")) for fault in FAULTS]
     lines = [_HEAD]
-    whole = len(tried) == len(everyone)
     lines.append(
-        f"Of {len(everyone)} mutants {'all' if whole else len(tried)} were tried"
-        f"{'' if whole else ', one lot from all packages together'}. "
-        "Which of those that lived are equivalent was judged by people afterwards; the others have "
-        "tests now. What was killed at first, of all that are not equivalent, says how it is with "
-        "mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
+        f"Of {len(everyone)} mutants {len(tried)} were tried, in lots. Which of those that lived are "
+        "equivalent was judged by people; the others have tests now, written after their lot and "
+        "before the next one. What was killed at first, of all that are not equivalent, says how "
+        "it is with mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
     )
-    lines += ["| package | mutants | tried | equivalent | killed at first | killed now | live |"]
-    lines += ["|---|---|---|---|---|---|---|"]
-    at_first = [mutant for mutant in tried if records[mutant.name]["at_first"]]
-    for package in (*PACKAGES, "all"):
-        lines.append(_row(package, everyone, tried, equivalent, at_first, open_ones))
+    lines += ["| lot | tried | equivalent | killed at first | killed now | live |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for lot in sorted({records[mutant.name]["lot"] for mutant in tried}):
+
+        def drawn(mutants: list[Mutant], lot: int = lot) -> int:
+            return sum(records[mutant.name]["lot"] == lot for mutant in mutants)
+
+        lines.append(_row(str(lot), *map(drawn, (tried, equivalent, at_first, open_ones))))
+    lines += ["", "| package | tried | equivalent | killed at first | killed now | live |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for package in PACKAGES:
+
+        def inside(mutants: list[Mutant], package: str = package) -> int:
+            return sum(mutant.package == package for mutant in mutants)
+
+        name = f"{package} ({inside(everyone)})"
+        lines.append(_row(name, *map(inside, (tried, equivalent, at_first, open_ones))))
     lines.append("\n## Faults that experts make\n")
     lines.append("Each is put into the code, and the package's tests must fail.\n")
     lines += ["| fault | caught by |", "|---|---|"]
@@ -68,25 +79,13 @@ def write_report(records: dict[str, dict], chosen: list[Mutant], everyone: list[
     print(f"wrote {REPORT.relative_to(ROOT)}")
 
 
-def _row(
-    package: str,
-    everyone: list[Mutant],
-    tried: list[Mutant],
-    equivalent: list[Mutant],
-    at_first: list[Mutant],
-    live: list[Mutant],
-) -> str:
-    def count(mutants: list[Mutant]) -> int:
-        return sum(package in ("all", mutant.package) for mutant in mutants)
-
-    all_of, same, alive = count(tried), count(equivalent), count(live)
-    real = all_of - same
+def _row(name: str, tried: int, equivalent: int, at_first: int, live: int) -> str:
+    real = tried - equivalent
     share = "not tried"
     if real:
-        seen = count(at_first)
-        low, high = _wilson(seen, real)
-        share = f"{seen}: {seen / real:.0%} ({low:.0%} to {high:.0%})"
-    cells = (package, count(everyone), all_of, same, share, real - alive, alive)
+        low, high = _wilson(at_first, real)
+        share = f"{at_first}: {at_first / real:.0%} ({low:.0%} to {high:.0%})"
+    cells = (name, tried, equivalent, share, real - live, live)
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
