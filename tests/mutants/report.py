@@ -39,10 +39,10 @@ def write_report(records: dict[str, dict], everyone: list[Mutant]) -> None:
     faults = [(fault, records.get(f"fault: {fault.name}")) for fault in FAULTS]
     lines = [_HEAD]
     lines.append(
-        f"Of {len(everyone)} mutants {len(tried)} were tried, in lots. Which of those that lived are "
-        "equivalent was judged by people; the others have tests now, written after their lot and "
-        "before the next one. What was killed at first, of all that are not equivalent, says how "
-        "it is with mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
+        f"Of {len(everyone)} mutants {len(tried)} were tried, in lots. Which of those that lived "
+        "are equivalent was judged by people; the others have tests now, written after their lot "
+        "and before the next one. What was killed at first, of all that are not equivalent, says "
+        "how it is with mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
     )
     lines += ["| lot | tried | equivalent | killed at first | killed now | live |"]
     lines += ["|---|---|---|---|---|---|"]
