@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--packages", nargs="+", choices=PACKAGES, default=PACKAGES)
     parser.add_argument("--sample", type=int, metavar="N", help="N mutants by lot (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the lot")
+    parser.add_argument("--again", action="store_true", help="those that lived in earlier lots")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no trial after that")
     parser.add_argument("--no-faults", action="store_true", help="only the mutants")
@@ -47,6 +48,9 @@ def main() -> None:
         # One order for one seed: a larger sample contains the smaller ones.
         random.Random(options.seed).shuffle(mutants)
         mutants = mutants[: options.sample]
+    if options.again:
+        mutants = [m for m in everyone if m.name in done and m.name not in equivalent]
+        done = {name: record for name, record in done.items() if record["killed"]}
     todo = [] if options.faults_only else [m for m in mutants if m.name not in done]
     print(f"{total} mutants, {len(mutants)} chosen, {len(mutants) - len(todo)} tried before")
 
