@@ -55,7 +55,7 @@ def fitted() -> SequenceLabeller:
         kernel="block",
         epsilon=0.2,
         num_proposals=4,
-        epochs=6,
+        epochs=4,
         learning_rate=0.7,
         num_buckets=1,
     )
@@ -63,7 +63,7 @@ def fitted() -> SequenceLabeller:
 
 
 def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
-    train, test = sequences(128, 0), sequences(600, 1)
+    train, test = sequences(128, 0), sequences(512, 1)
     crf = SequenceLabeller(num_buckets=1).fit(*train)
     assert crf.fit_ is None
     assert fitted.fit_ is not None
