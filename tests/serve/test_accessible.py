@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .browsing import DESK, PHONE, clear, enter, opened, swipe
 
 # Experimental rules are off by default; this one holds for buttons that show their own text.
@@ -23,26 +25,37 @@ SETTLED = """async () => {
 }"""
 
 
-def fine_everywhere(page) -> None:
+# Both sizes and both schemes in either; colours seldom depend on the size.
+LOOKS = [
+    pytest.param([(PHONE, "light"), (DESK, "dark")], id="phone by day"),
+    pytest.param(
+        [(PHONE, "dark"), (DESK, "light")], id="phone by night", marks=pytest.mark.thorough
+    ),
+]
+everywhere = pytest.mark.parametrize("looks", LOOKS)
+
+
+def assert_fine(page, looks) -> None:
     """As it is now: on a phone and on a desk, by day and by night."""
-    for size in (PHONE, DESK):
+    for size, scheme in looks:
         page.set_viewport_size(size)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.evaluate(SETTLED)
-            assert complaints(page) == [], f"{scheme}, {size['width']} pixels wide"
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(SETTLED)
+        assert complaints(page) == [], f"{scheme}, {size['width']} pixels wide"
 
 
-def test_swipe(page):
+@everywhere
+def test_swipe(page, looks):
     enter(page, "swipe")
     swipe(page, clear("hello"))
     page.click("#chain-play")
     page.wait_for_selector("#chain-strip i")
     page.click("#chain-play")
-    fine_everywhere(page)
+    assert_fine(page, looks)
 
 
-def test_verify(browser, server):
+@everywhere
+def test_verify(browser, server, looks):
     for page in opened(browser, server, "status of 422", viewport=DESK):
         enter(page, "verify")
         page.click("summary")
@@ -50,24 +63,26 @@ def test_verify(browser, server):
             page.select_option("#verify-example", example)
             page.click("#verify-start")
             page.wait_for_selector("#verify-verdict .listing", timeout=120_000)
-            fine_everywhere(page)
+            assert_fine(page, looks)
         page.fill("#verify-source", "int main(")
         page.click("#verify-start")
         page.wait_for_selector("#verify-gutter .bad")
-        fine_everywhere(page)
+        assert_fine(page, looks)
 
 
-def test_chains(page):
+@everywhere
+def test_chains(page, looks):
     enter(page, "chains")
     page.wait_for_selector("#stages-picture svg")
-    fine_everywhere(page)
+    assert_fine(page, looks)
 
 
-def test_reference(page):
+@everywhere
+def test_reference(page, looks):
     page.goto("/api")
     page.wait_for_selector("#operations details")
     page.locator("details").first.click()
-    fine_everywhere(page)
+    assert_fine(page, looks)
 
 
 def test_axe_would_complain(page):
