@@ -55,7 +55,6 @@ def test_no_verdict_is_wrong():
     assert len(decided) >= 0.75 * len(decidable)
 
 
-@pytest.mark.thorough  # the files and the compilers seldom change
 @pytest.mark.skipif(
     not (shutil.which("gcc") and shutil.which("objcopy")), reason="the truth comes from gcc"
 )
