@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -91,27 +92,39 @@ def using(mesh: Mesh | None) -> Iterator[None]:
             yield
 
 
-def over(mesh: Mesh | None, function: Callable[..., Result]) -> Callable[..., Result]:
-    """`function` of arrays with one leading axis, computed in parts.
+def over(mesh: Mesh | None, function: Callable[..., Result], shared: Any) -> Callable[..., Result]:
+    """`function` of `shared`, which all have, and of arrays with one leading axis, in parts.
 
-    Where the devices do not divide the rows, copies of the first row fill them up.
+    What has arrays must be among the `shared`: JAX does not let a part use arrays from outside in
+    all of its operations. Where the devices do not divide the rows, copies of the first row fill
+    them up.
     """
     if mesh is None:
-        return function
+        return partial(function, shared)
     rows = PartitionSpec(mesh.axis_names)
+    arrays, rest = eqx.partition(shared, eqx.is_array)
+
+    def part(arrays: Any, arguments: tuple[Any, ...]) -> Result:
+        return function(eqx.combine(arrays, rest), *arguments)
+
     # Kernels are anybody's code, which need not say what varies over devices.
-    parts = jax.shard_map(function, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False)
+    parts = partial(
+        jax.shard_map(
+            part, mesh=mesh, in_specs=(PartitionSpec(), rows), out_specs=rows, check_vma=False
+        ),
+        arrays,
+    )
 
     def spread(*arguments: Any) -> Result:
         count = jax.tree.leaves(arguments)[0].shape[0]
         missing = -count % mesh.size
         if not missing:
-            return parts(*arguments)
+            return parts(arguments)
 
         def filled(leaf: Any) -> Any:
             return jnp.concatenate([leaf, leaf[jnp.zeros(missing, jnp.int32)]])
 
-        return jax.tree.map(lambda leaf: leaf[:count], parts(*jax.tree.map(filled, arguments)))
+        return jax.tree.map(lambda leaf: leaf[:count], parts(jax.tree.map(filled, arguments)))
 
     return spread
 

@@ -126,8 +126,10 @@ def test_refusals_inside_of_a_part_are_said_plainly():
 
 
 def noisy(key, parameters, example) -> PathEstimate:
-    """Quick to compile; a key that goes to another example is seen."""
+    """Quick to compile; a key that goes to another example is seen. Parameters are looked up as
+    tables of kernels are, which JAX refuses where arrays come from outside of a part."""
     values = jax.nn.log_softmax(parameters["u"])[example[1]] + 0.1 * jax.random.normal(key, (2,))
+    values += 0.1 * parameters["A"][jnp.arange(2), example[1]]
     value = jnp.sum(values * jnp.array([1.0, 0.5]) * (1 + parameters["epsilon"]))
     return PathEstimate(value, values, jnp.array(1.0), jnp.zeros((2, 2)))
 

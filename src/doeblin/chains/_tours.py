@@ -46,23 +46,26 @@ def exact_draws(
     check_shapes(chain, x)
     keys = keys_of_draws(key, num_inputs, num_draws)
 
-    def input_of(tour: Count) -> Input:
-        return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
+    stages, _ = _moving_stages(chain)
 
-    def begin(key: RandomKey, tour: Count) -> State:
-        return chain.restart.sample(key, input_of(tour))
+    def walked(shared: Any, keys: TourKeys, tours: Int[Array, " tours"]) -> Packed:
+        chain, xs = shared
+        _, kernels = _moving_stages(chain)
 
-    stages, kernels = _moving_stages(chain)
-    walk = draw_walk(chain.stage_matrix, chain.restart_stage)
+        def input_of(tour: Count) -> Input:
+            return jax.tree.map(lambda leaf: leaf[tour // num_draws], xs)
 
-    def walked(keys: TourKeys, tours: Int[Array, " tours"]) -> Packed:
+        def begin(key: RandomKey, tour: Count) -> State:
+            return chain.restart.sample(key, input_of(tour))
+
         def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
             x = input_of(tours[0] + tour)  # they follow each other
             return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
 
+        walk = draw_walk(chain.stage_matrix, chain.restart_stage)
         return walk_packed(keys, walk, jax.vmap(begin)(keys.start, tours), advance, lanes.each)
 
-    packed = over(lanes.mesh, walked)(keys, jnp.arange(num_draws * num_inputs))
+    packed = over(lanes.mesh, walked, (chain, xs))(keys, jnp.arange(num_draws * num_inputs))
     stage = jnp.where(packed.stage < 0, chain.restart_stage, jnp.asarray(stages)[packed.stage])
     shape = (num_inputs, num_draws)
     state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), packed.cargo)
@@ -87,36 +90,39 @@ def tour_sums(
     """Sums of a function over the tours from number `first` on, counting the wanted stages only."""
     check_shapes(chain, x)
     keys = keys_of_tours(key, first + jnp.arange(num_tours, dtype=jnp.int32))
-    stages, kernels = _moving_stages(chain)
 
-    def visit(state: State, stage: Any) -> tuple[Any, Count]:
-        # `where` and not a product: what the function says of other stages may be infinite.
-        values = jax.tree.map(
-            lambda value: jnp.where(wanted[stage], jnp.asarray(value, _float(value)), 0),
-            function(state),
-        )
-        return values, wanted[stage].astype(jnp.int32)
+    def walked(shared: Any, keys: TourKeys) -> TourSums:
+        chain, function, x, wanted = shared
+        stages, kernels = _moving_stages(chain)
 
-    def begin(key: RandomKey) -> tuple[State, Any, Any, Count]:
-        state = chain.restart.sample(key, x)
-        values, count = visit(state, chain.restart_stage)
-        return state, values, jax.tree.map(jnp.zeros_like, values), count
+        def visit(state: State, stage: Any) -> tuple[Any, Count]:
+            # `where` and not a product: what the function says of other stages may be infinite.
+            values = jax.tree.map(
+                lambda value: jnp.where(wanted[stage], jnp.asarray(value, _float(value)), 0),
+                function(state),
+            )
+            return values, wanted[stage].astype(jnp.int32)
 
-    def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
-        state, sums, lost, counts = cargo
-        state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-        values, count = visit(state, jnp.asarray(stages)[stage])
-        lost = jax.tree.map(lambda low, s, v: low + _rounding(s, v), lost, sums, values)
-        return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
+        def begin(key: RandomKey) -> tuple[State, Any, Any, Count]:
+            state = chain.restart.sample(key, x)
+            values, count = visit(state, chain.restart_stage)
+            return state, values, jax.tree.map(jnp.zeros_like, values), count
 
-    walk = tour_walk(chain.stage_matrix, chain.restart_stage)
+        def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
+            state, sums, lost, counts = cargo
+            state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
+            values, count = visit(state, jnp.asarray(stages)[stage])
+            lost = jax.tree.map(lambda low, s, v: low + _rounding(s, v), lost, sums, values)
+            return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
 
-    def walked(keys: TourKeys) -> TourSums:
+        walk = tour_walk(chain.stage_matrix, chain.restart_stage)
+
         packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes.each)
         _, sums, lost, counts = packed.cargo
         return TourSums(sums, lost, counts, packed.steps + 1)
 
-    return laid_out(lanes.mesh, over(lanes.mesh, walked)(keys), axes=0)
+    shared = chain, function, x, wanted
+    return laid_out(lanes.mesh, over(lanes.mesh, walked, shared)(keys), axes=0)
 
 
 def _float(value: Any) -> Any:

@@ -75,6 +75,18 @@ def train_step(
         )
 
 
+def _each(shared: Any, keys: Any, examples: Any, kept: Any = None) -> tuple[PathEstimate, Any]:
+    """The estimates of some examples, and what they keep."""
+    objective, parameters = shared
+
+    def one(key: RandomKey, example: Any, kept: Any) -> tuple[PathEstimate, Any]:
+        if kept is None:
+            return objective(key, parameters, example), None
+        return objective(key, parameters, example, kept)
+
+    return jax.vmap(one)(keys, examples, kept)
+
+
 @eqx.filter_jit
 def _train_step(
     objective: Any,
@@ -93,12 +105,7 @@ def _train_step(
         parameters = eqx.combine(learned, fixed)
         keys = jax.random.split(key, weights.shape[0])
 
-        def one(key: RandomKey, example: Any, kept: Any) -> tuple[PathEstimate, Any]:
-            if kept is None:
-                return objective(key, parameters, example), None
-            return objective(key, parameters, example, kept)
-
-        estimate, going_on = over(mesh, jax.vmap(one))(keys, examples, kept)
+        estimate, going_on = over(mesh, _each, (objective, parameters))(keys, examples, kept)
         # `where` and not a product: an example that only fills the batch may weigh -inf.
         total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
         cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
@@ -188,13 +195,12 @@ def _estimates(
     size: int,
     mesh: Mesh | None,
 ) -> Any:
-    parameters = eqx.combine(learned, fixed)
+    def each(shared: Any, keys: Any, examples: Any) -> tuple[Any, Any]:
+        estimate, _ = _each(shared, keys, examples)
+        return estimate.log_likelihood, jax.vmap(lambda one: one.standard_error)(estimate)
 
-    def one(key: RandomKey, example: Any) -> tuple[Any, Any]:
-        estimate = objective(key, parameters, example)
-        return estimate.log_likelihood, estimate.standard_error
-
-    found = over(mesh, jax.vmap(one))(jax.random.split(key, size), examples)
+    shared = objective, eqx.combine(learned, fixed)
+    found = over(mesh, each, shared)(jax.random.split(key, size), examples)
     return laid_out(mesh, found, axes=0)
 
 
