@@ -15,6 +15,7 @@ from doeblin.kernels import (
     AbstractReversibleKernel,
     BlockKernel,
     ColouredGibbs,
+    ColouredSweep,
     FiniteKernel,
     FiniteRestart,
     FunctionKernel,
@@ -24,6 +25,7 @@ from doeblin.kernels import (
     IndependentSites,
     Metropolis,
     Potts,
+    RandomSites,
     UniformChange,
     cycle,
     locally_balanced,
@@ -182,6 +184,32 @@ def test_blocks_never_become_what_has_no_density():
     keys = jax.random.split(jax.random.key(0), 200)
     found = jax.vmap(lambda key: kernel.sample(key, jnp.zeros(2, jnp.int32)))(keys)
     assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 0), (0, 1), (1, 0)}
+
+
+def certain(value: jax.Array) -> jax.Array:
+    return 100.0 * jax.nn.one_hot(value, 2)
+
+
+def test_sweeps_go_forward_or_backward():
+    """Each site takes the value of its left neighbour: forward the first one's goes to the end."""
+    gibbs = Gibbs(LOOP, 2, conditional=lambda state, i, x: certain(state[jnp.maximum(i - 1, 0)]))
+    key, state = jax.random.key(0), jnp.array([1, 0, 0])
+    assert GibbsSweep(gibbs, "forward").sample(key, state).tolist() == [1, 1, 1]
+    assert GibbsSweep(gibbs, "backward").sample(key, state).tolist() == [1, 1, 0]
+
+
+def test_colours_are_swept_forward_or_backward():
+    """Two sites, each takes the value of the other: the one that is first takes it in vain."""
+    gibbs = ColouredGibbs(LOOP, lambda state, x: certain(state[::-1]), [0, 1], 2)
+    key, state = jax.random.key(0), jnp.array([1, 0])
+    assert ColouredSweep(gibbs, "forward").sample(key, state).tolist() == [0, 0]
+    assert ColouredSweep(gibbs, "backward").sample(key, state).tolist() == [1, 1]
+
+
+def test_blocks_have_half_of_the_sites_unless_told():
+    keys = jax.random.split(jax.random.key(0), 10_000)
+    share = np.asarray(jax.vmap(RandomSites((2,)))(keys)).mean(axis=0)
+    assert np.all(np.abs(share - 0.5) <= 5 * 0.5 / np.sqrt(len(keys)))
 
 
 def test_sites_of_one_value_are_left_alone():
