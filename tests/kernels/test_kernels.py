@@ -154,6 +154,16 @@ def test_kernels_can_be_built_inside_jit(num_values):
     assert jnp.isfinite(stay(LOOP.weights))
 
 
+def test_combinations_of_matrices_are_those_of_the_textbook():
+    """In the order of the list: the first kernel's step comes first."""
+    a, b, c = np.random.default_rng(0).dirichlet(np.ones(3), (3, 3))
+    first, second, third = map(FiniteKernel.from_matrix, (a, b, c))
+    np.testing.assert_allclose(cycle([first, second, third]).matrix, a @ b @ c, rtol=1e-5)
+    np.testing.assert_allclose(repeat(first, 3).matrix, a @ a @ a, rtol=1e-5)
+    both = mixture([first, second], [0.3, 0.7])
+    np.testing.assert_allclose(both.matrix, 0.3 * a + 0.7 * b, rtol=1e-5)
+
+
 def test_combinations_of_one_are_that_one():
     gibbs = Gibbs(LOOP, 3)
     assert cycle([gibbs]) is gibbs
