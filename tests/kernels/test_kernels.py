@@ -299,7 +299,7 @@ def test_sweeps_nest_in_combinations():
         ),
         (
             lambda: Gibbs(LOOP, 3).sample(jax.random.key(0), jnp.zeros(3)),
-            r"sites must be integers, but the state has a leaf of type float32",
+            r"sites must be integers, but the state has a leaf of type float(32|64)",
         ),
         (
             lambda: Gibbs(lambda s, x: s * 1.0, 3).log_target(SITE_STATES[0]),

@@ -135,7 +135,7 @@ def test_the_update_is_a_maximum_and_stage_zero_is_the_restart_unless_told():
 
     rng = np.random.default_rng(0)
     for options, restart in (({}, 0), ({"restart_stage": 2}, 2)):
-        best = np.asarray(em_stage_matrix(counts[None], matrix, **options), dtype=np.float64)
+        best = np.array(em_stage_matrix(counts[None], matrix, **options), dtype=np.float64)
         best /= best.sum(axis=1, keepdims=True)
         for _ in range(50):
             other = best * np.exp(0.03 * rng.normal(size=(3, 3)))

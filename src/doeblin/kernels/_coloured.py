@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Integer, Key
 
 from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
@@ -37,8 +37,8 @@ class AbstractParts(eqx.Module):
         """The sites of each colour as one array; all of one shape."""
 
     @abc.abstractmethod
-    def join(self, parts: tuple[Int[Array, "..."], ...]) -> State:
-        """The state with these parts."""
+    def join(self, parts: tuple[Integer[Array, "..."], ...]) -> State:
+        """The state with these parts; random words are joined by it, too."""
 
     @abc.abstractmethod
     def logits(

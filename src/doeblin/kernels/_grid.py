@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Integer
 
 from .._custom_types import Count, Flag, Input, Scalar
 from .._errors import InputError
@@ -159,7 +159,7 @@ class Halves(AbstractParts):
             )
         return self._swapped(state[..., 0::2], state[..., 1::2])
 
-    def join(self, parts: tuple[Int[Array, "..."], ...]) -> Int[Array, "..."]:
+    def join(self, parts: tuple[Integer[Array, "..."], ...]) -> Integer[Array, "..."]:
         return jnp.stack(self._swapped(*parts), axis=-1).reshape(self.model.shape)
 
     def logits(

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Integer, Key
 
 from .._custom_types import Count, Flag, Input, RandomKey, Scalar, State
 from .._errors import InputError
@@ -56,7 +56,7 @@ class Sites(eqx.Module):
         )
         self.where = where
 
-    def get(self, state: State) -> Int[Array, " sites"]:
+    def get(self, state: State) -> Integer[Array, " sites"]:
         """The values of all sites as one vector."""
         part = state if self.where is None else self.where(state)
         for leaf in jax.tree.leaves(part):
