@@ -144,6 +144,14 @@ def test_walks_that_cannot_be_counted_are_refused():
         )
 
 
+def test_rows_of_the_schedule_sum_to_one_in_double_precision():
+    matrix = jnp.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.7, 0.2, 0.1]], jnp.float32)
+    parts = [FiniteKernel.from_matrix(each) for each in (MATRICES[0], MATRICES[1])]
+    schedule = doeblin.chains.Chain(matrix, (None, *parts), RESTART, 0).schedule
+    np.testing.assert_allclose(schedule.matrix.sum(axis=1), 1, rtol=3e-16)
+    np.testing.assert_allclose(schedule.matrix, matrix, rtol=1e-6)
+
+
 def test_plain_and_staged_are_one_implementation():
     kernel = FiniteKernel.from_matrix(MATRICES[0])
     plain = doeblin.doeblin(kernel, RESTART, 0.1)

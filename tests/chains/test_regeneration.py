@@ -8,11 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 import doeblin
 from doeblin import InputError, Schedule
 from doeblin.chains import _tours
-from doeblin.chains._regeneration import TourSums, estimate_from_tours
+from doeblin.chains._regeneration import Estimate, TourSums, estimate_from_tours
 
 from .test_chain import SCHEDULES, finite_chain
 
@@ -103,6 +104,12 @@ def test_ratios_and_errors_are_those_of_the_textbook(chunk: int):
     np.testing.assert_allclose(found.mean, ratio, rtol=1e-12)
     np.testing.assert_allclose(found.standard_error, error, rtol=1e-9)
     assert found.num_steps == steps.sum()
+
+
+def test_intervals_are_student_s():
+    low, high = Estimate(jnp.array(2.0), jnp.array(0.5), num_tours=5, num_steps=9).interval(0.9)
+    half = 0.5 * student.ppf(0.95, df=4)
+    np.testing.assert_allclose([low, high], [2 - half, 2 + half], rtol=1e-6)
 
 
 def test_bad_arguments_are_named():

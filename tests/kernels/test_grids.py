@@ -194,6 +194,13 @@ def test_grids_whose_scores_are_large_and_finite_are_drawn_from():
     assert not sweep.sample(jax.random.key(0), jnp.zeros((4, 4), jnp.int32)).any()
 
 
+def test_sweeps_may_be_arguments_of_what_is_compiled():
+    sweep = ColouredSweep(SMALL.checkerboard(halves=True))
+    state, key = jnp.zeros(SMALL.shape, jnp.int32), jax.random.key(0)
+    found = jax.jit(lambda kernel, key: kernel.sample(key, state))(sweep, key)
+    np.testing.assert_array_equal(found, sweep.sample(key, state))
+
+
 def test_impossible_values_are_never_drawn():
     model = Potts((2, 4), num_values=3, coupling=0.5, field=[-np.inf, 0.0, -np.inf], periodic=False)
     for kernel in (ColouredSweep(model.checkerboard(halves=True)), repeat(model.gibbs(), 200)):

@@ -39,3 +39,14 @@ def test_what_is_never_rewarded_has_likelihood_zero():
     never = Reward(lambda y, state, x: jnp.array(-jnp.inf), FixedHorizon(0.3, 2), num_walks=2)
     found = jax.jit(lambda key: never(key, PLAIN.build(PLAIN.parameters), jnp.array(0)))
     assert found(jax.random.key(0)).log_likelihood == -np.inf
+
+
+def test_one_rewarded_walk_has_a_gradient():
+    """There is no other walk to take a baseline from."""
+    one = Reward(lambda y, state, x: jnp.where(state == y, 0.0, -1.0), FixedHorizon(0.3, 2), 1)
+
+    def value(parameters: dict[str, jax.Array], key: jax.Array) -> jax.Array:
+        return one(key, PLAIN.build(parameters), jnp.array(0)).log_likelihood
+
+    slope = jax.jit(jax.grad(value))(PLAIN.parameters, jax.random.key(0))
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(slope))

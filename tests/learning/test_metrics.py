@@ -33,6 +33,12 @@ def test_the_bar_is_on_stderr_if_wanted_or_a_terminal(
         assert not said.err
 
 
+def test_folders_of_files_are_made(tmp_path: Path):
+    files = {"checkpoint": tmp_path / "a" / "b" / "run", "metrics": tmp_path / "c" / "d" / "rows"}
+    fit(told, jnp.array(1.0), np.array([1.0, 2]), batch_size=2, epochs=1, **files)
+    assert all(path.is_file() for path in files.values())
+
+
 def test_a_terminal_has_a_bar_without_being_asked(monkeypatch: pytest.MonkeyPatch):
     assert Progress(2, 3, None).bar is None
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

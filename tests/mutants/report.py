@@ -13,6 +13,7 @@ from .trial import ROOT
 
 REPORT = ROOT / "docs" / "mutants.md"
 REASONS = Path(__file__).with_name("equivalent.toml")
+ALIVE = Path(__file__).with_name("alive.toml")
 
 _HEAD = """\
 # Do the tests see faults?
@@ -40,8 +41,8 @@ def write_report(records: dict[str, dict], everyone: list[Mutant]) -> None:
     lines = [_HEAD]
     lines.append(
         f"Of {len(everyone)} mutants {len(tried)} were tried, in lots. Which of those that lived "
-        "are equivalent was judged by people; the others have tests now, written after their lot "
-        "and before the next one. What was killed at first, of all that are not equivalent, says "
+        "are equivalent was judged by people; the others, but for those at the end, have tests now, "
+        "written after their lot and before the next one. What was killed at first, of all that are not equivalent, says "
         "how it is with mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
     )
     lines += ["| lot | tried | equivalent | killed at first | killed now | live |"]
@@ -74,7 +75,10 @@ def write_report(records: dict[str, dict], everyone: list[Mutant]) -> None:
         lines.append(f"- {reason} ({count})")
         lines += [f"    - `{m.name}`" for m in equivalent if reasons[m.name] == reason]
     lines.append("\n## Alive\n")
-    lines += [f"- `{mutant.name}`" for mutant in open_ones] or ["None."]
+    why: dict[str, str] = tomllib.loads(ALIVE.read_text())
+    lines += [f"- `{m.name}`: {why.get(m.name, 'not yet looked at')}" for m in open_ones] or [
+        "None."
+    ]
     REPORT.write_text("\n".join(lines) + "\n")
     print(f"wrote {REPORT.relative_to(ROOT)}")
 
