@@ -41,9 +41,10 @@ def write_report(records: dict[str, dict], everyone: list[Mutant]) -> None:
     lines = [_HEAD]
     lines.append(
         f"Of {len(everyone)} mutants {len(tried)} were tried, in lots. Which of those that lived "
-        "are equivalent was judged by people; the others, but for those at the end, have tests now, "
-        "written after their lot and before the next one. What was killed at first, of all that are not equivalent, says "
-        "how it is with mutants that were not tried; the intervals are Wilson's, of 95 %.\n"
+        "are equivalent was judged by people; the others, but for those at the end, have tests "
+        "now, written after their lot and before the next one. What was killed at first, of all "
+        "that are not equivalent, says how it is with mutants that were not tried; the intervals "
+        "are Wilson's, of 95 %.\n"
     )
     lines += ["| lot | tried | equivalent | killed at first | killed now | live |"]
     lines += ["|---|---|---|---|---|---|"]
