@@ -56,7 +56,8 @@ def finite_chain(schedule: Schedule) -> tuple[doeblin.Chain, np.ndarray]:
 
 
 unless_annotations_are_checked = pytest.mark.skipif(
-    "DOEBLIN_CHECK_SHAPES" in os.environ, reason="beartype speaks before we do"
+    "DOEBLIN_CHECK_SHAPES" in os.environ,
+    reason="with annotations checked, beartype refuses such keys before our message",
 )
 every_schedule = pytest.mark.parametrize(
     "schedule",
