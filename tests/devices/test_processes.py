@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from jax.sharding import Mesh
 from safetensors import safe_open
 
@@ -24,7 +25,6 @@ from .test_mesh import ROOT, noisy
 WORKER = """
 import sys, time
 import jax
-import pytest
 rank, port, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=2, process_id=rank)
 assert jax.device_count() == 4 and jax.local_device_count() == 2
