@@ -94,3 +94,16 @@ def test_only_main_has_arguments_that_are_counted():
         verify(parse_program(text.format(name), file="p.c")).outcome for name in ("main", "start")
     ]
     assert outcomes == [Outcome.SAFE, Outcome.UNSAFE]
+
+
+def test_what_is_taken_of_a_function_without_a_body_is_said():
+    """In another file `e` may call `f`, and then the assertion fails: SAFE only as assumed."""
+    text = (
+        "void e(void);\nint f(void) { static int n; return ++n; }\n"
+        "int main(void) { f(); e(); assert(f() == 2); }"
+    )
+    verdict = verify(parse_program(text, file="p.c"))
+    assert verdict.outcome is Outcome.SAFE
+    (warning,) = verdict.as_dict()["warnings"]
+    assert warning.startswith("the function 'e' has no body at p.c:3:23")
+    assert warning.endswith("is taken to call nothing of the program")

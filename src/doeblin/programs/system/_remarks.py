@@ -50,8 +50,8 @@ class Remarks:
             found.append(f"the header '{name}' was not found at {place}")
         for name, place in self.without_body.items():
             found.append(
-                f"the function '{name}' has no body at {place}: it returns anything and may change "
-                "every global"
+                f"the function '{name}' has no body at {place}: it returns anything, may change "
+                "every global, and is taken to call nothing of the program"
             )
         for name, place in self.by_contract.items():
             found.append(f"the function '{name}' has no body at {place}: its contract is assumed")
