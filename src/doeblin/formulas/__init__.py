@@ -9,8 +9,9 @@ from .._errors import needs
 
 with needs("formulas"):
     from ..linear import TEMPLATES, Atom
+    from ._climb import Attempt, Ladder, Rung, climb
     from ._problem import Prepared, Problem, prepared
-    from ._record import Progress, TracePoint
+    from ._record import Limits, Outcome, Progress, TracePoint
     from ._search import SearchResult, search
     from ._space import Space
     from .engine import (
@@ -36,20 +37,26 @@ __all__ = [
     "TEMPLATES",
     "Atom",
     "AtomArrays",
+    "Attempt",
     "Chain",
     "Contradiction",
     "Examples",
     "Formula",
+    "Ladder",
+    "Limits",
     "Method",
+    "Outcome",
     "Prepared",
     "Problem",
     "Progress",
+    "Rung",
     "SearchResult",
     "Space",
     "Stage",
     "Task",
     "TracePoint",
     "classes",
+    "climb",
     "focused_gibbs",
     "minimised",
     "one_stage",

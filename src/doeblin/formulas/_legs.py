@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..linear import TEMPLATES
+from ._climb import Ladder, Mark, Rung
 from ._problem import Prepared, Problem, prepared
+from ._record import Outcome
 from .engine import Chain, Method, Snapshot
 from .language import Formula
 
@@ -32,95 +33,55 @@ class Leg:
     snapshot: Snapshot | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a leg found. Costs leave out the contradictions that nothing can mend."""
-
-    solved: bool
-    cost: int
-    codes: tuple[tuple[int, ...], ...] | None
-    """The atoms of the attempt's best formula, when this leg improved it."""
-    template: tuple[int, int]
-    steps: int
-    tours: int
-    trace: list[tuple[int, int, int]]
-    left: int
-    snapshot: Snapshot | None
-
-
 class Plan:
     """Which attempts a search makes: one without end for a given template, else growing ones."""
 
     def __init__(
         self, template: tuple[int, int] | None, method: Method, seed: int, start: Formula | None
     ):
-        self._template, self._seed, self._start = template, seed, start
-        gibbs = all(stage.move == "gibbs" for stage in method.stages)
-        self._steps_per_atom = _MOVES if gibbs else _METROPOLIS_STEPS
-
-    def first(self, chain: int) -> Leg:
-        """The first leg of one of several chains; attempts are dealt out among them."""
-        return self._attempt(chain)
-
-    def next(self, leg: Leg, outcome: Outcome, chains: int) -> Leg:
-        """The leg after one: the same chain carried on, or the next attempt."""
-        if outcome.snapshot is not None:
-            return replace(leg, snapshot=outcome.snapshot, budget=outcome.left)
-        return self._attempt(leg.attempt + chains)
-
-    def _attempt(self, k: int) -> Leg:
-        # SeedSequence spreads (seed, k) over 64 bits: neighbouring attempts share nothing.
-        seed = int(np.random.SeedSequence([self._seed, k]).generate_state(1, np.uint64)[0])
-        warm = self._start is not None and k == 0
-        if self._template is not None:
-            return Leg(k, self._template, seed, _ENDLESS, warm)
+        self._seed, self._warm = seed, start is not None
         templates = TEMPLATES
-        if self._start is not None:
-            n, m = self._start.shape
-            larger = [(max(n, a), max(m, b)) for a, b in TEMPLATES]
-            templates = tuple(dict.fromkeys(larger))
-        wrap, index = divmod(k, len(templates))
-        n, m = templates[index]
-        return Leg(k, (n, m), seed, self._steps_per_atom * n * m << wrap, warm)
+        if template is not None:
+            templates = (template,)
+        elif start is not None:
+            n, m = start.shape
+            templates = tuple(dict.fromkeys((max(n, a), max(m, b)) for a, b in TEMPLATES))
+        self.ladder = Ladder(templates)
+        gibbs = all(stage.move == "gibbs" for stage in method.stages)
+        steps_per_atom = _MOVES if gibbs else _METROPOLIS_STEPS
+        self._steps_per_atom = None if template is not None else steps_per_atom
+
+    def leg(self, rung: Rung) -> Leg:
+        """The first leg of the attempt at a rung."""
+        # SeedSequence spreads (seed, number) over 64 bits: neighbouring attempts share nothing.
+        mixed = np.random.SeedSequence([self._seed, rung.number])
+        seed = int(mixed.generate_state(1, np.uint64)[0])
+        n, m = rung.template
+        per_atom = self._steps_per_atom
+        steps = _ENDLESS if per_atom is None else per_atom * n * m * rung.effort
+        return Leg(rung.number, rung.template, seed, steps, self._warm and rung.number == 0)
+
+    def numbered(self, number: int) -> Leg:
+        return self.leg(self.ladder.rung(number))
 
 
 def run_leg(
-    problem: Problem,
-    leg: Leg,
-    *,
-    max_steps: int | None = None,
-    seconds: float | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    to_restart: bool = False,
-) -> Outcome:
-    """Runs a leg for at most so many steps or seconds, whichever ends it first.
+    problem: Problem, leg: Leg, *, max_steps: int, to_restart: bool = False
+) -> tuple[Outcome, Leg | None]:
+    """Runs a leg for at most so many steps; what it did, and the chain's next leg if any is left.
 
     With `to_restart` it goes on to the next restart if one comes before long.
     """
-    ready = prepared(problem)
-    chain = _chain(ready, leg)
-    before, tours, cost = chain.steps, chain.tours, chain.cost
-    traced = len(chain.trace) if leg.snapshot is not None else 0
-    steps = leg.budget if max_steps is None else min(leg.budget, max_steps)
+    chain = chain_of(prepared(problem), leg)
+    mark = Mark() if leg.snapshot is None else Mark.of(chain)
+    steps = min(leg.budget, max_steps)
     overtime = min(leg.budget - steps, _PATIENCE * steps) if to_restart else 0
-    chain.run(max_steps=steps, seconds=seconds, should_stop=should_stop, overtime=overtime)
-    taken = chain.steps - before
-    left = max(0, leg.budget - taken)
-    improved = chain.cost < cost or leg.snapshot is None
-    return Outcome(
-        solved=chain.solved,
-        cost=chain.cost,
-        codes=tuple(map(tuple, chain.best.tolist())) if improved else None,
-        template=leg.template,
-        steps=taken,
-        tours=chain.tours - (tours if leg.snapshot is not None else 0),
-        trace=[
-            (step - before, found, tour - (tours if leg.snapshot is not None else 0))
-            for step, found, tour in chain.trace[traced:]
-        ],
-        left=left,
-        snapshot=chain.snapshot() if left and not chain.solved else None,
-    )
+    chain.run(max_steps=steps, overtime=overtime)
+    outcome = mark.outcome(chain)
+    left = leg.budget - outcome.steps
+    if chain.solved or left <= 0:
+        return outcome, None
+    return outcome, replace(leg, snapshot=chain.snapshot(), budget=left)
 
 
 def steps_per_leg(ready: Prepared) -> int:
@@ -130,7 +91,8 @@ def steps_per_leg(ready: Prepared) -> int:
     return 2_000_000
 
 
-def _chain(ready: Prepared, leg: Leg) -> Chain:
+def chain_of(ready: Prepared, leg: Leg) -> Chain:
+    """The chain of a leg, where it stands."""
     start = None
     formula = ready.problem.start
     if leg.warm and leg.snapshot is None and formula is not None:

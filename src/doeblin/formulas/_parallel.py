@@ -45,7 +45,8 @@ def race(
         share = steps if left is None else min(steps, left)
         return executor.submit(run_leg, problem, leg, max_steps=share, to_restart=restarts)
 
-    running = {send(leg): leg for leg in (plan.first(k) for k in range(chains))}
+    # Attempts are dealt out among the chains.
+    running = {send(leg): leg for leg in map(plan.numbered, range(chains))}
     losses: Counter[int] = Counter()
     try:
         while True:
@@ -56,7 +57,7 @@ def race(
             for future in [future for future in running if future in done]:
                 leg = running.pop(future)
                 try:
-                    outcome = future.result()
+                    outcome, rest = future.result()
                 except Exception as error:
                     losses[leg.attempt] += workers_lost_by(error)
                     if losses[leg.attempt] >= TRIES:
@@ -68,7 +69,7 @@ def race(
                 if outcome.solved:
                     return "solved"
                 if limits.reached(record.steps) is None:
-                    following = plan.next(leg, outcome, chains)
+                    following = rest or plan.numbered(leg.attempt + chains)
                     running[send(following)] = following
             reason = limits.reached(record.steps)
             if reason is not None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from .._compiling import clock
-from ._legs import Outcome
 from .language import Examples, Formula
 
 
@@ -16,6 +15,19 @@ class TracePoint(NamedTuple):
     step: int
     tour: int
     cost: int
+
+
+class Outcome(NamedTuple):
+    """What a chain did since it last told. Costs leave out the contradictions that nothing can
+    mend; `codes` are the atoms of its best formula, when it has improved."""
+
+    solved: bool
+    cost: int
+    codes: tuple[tuple[int, ...], ...] | None
+    template: tuple[int, int]
+    steps: int
+    tours: int
+    trace: list[tuple[int, int, int]]
 
 
 class Progress(NamedTuple):
@@ -35,7 +47,10 @@ class Limits:
     """Steps, a deadline on the `clock`, which leaves compiling out, and a flag to ask."""
 
     def __init__(
-        self, max_steps: int | None, deadline: float | None, should_stop: Callable[[], bool] | None
+        self,
+        max_steps: int | None = None,
+        deadline: float | None = None,
+        should_stop: Callable[[], bool] | None = None,
     ):
         self._max_steps, self._deadline = max_steps, deadline
         self.should_stop = should_stop
@@ -47,6 +62,13 @@ class Limits:
         if self._deadline is None:
             return float("inf")
         return max(0.0, self._deadline - clock())
+
+    def piece(self, seconds: float | None) -> float | None:
+        """So many seconds, or those that are left; None for no end."""
+        if self._deadline is None:
+            return seconds
+        left = self.seconds_left()
+        return left if seconds is None else min(seconds, left)
 
     def reached(self, steps: int) -> Reason | None:
         if self.steps_left(steps) == 0:

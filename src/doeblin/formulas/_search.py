@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from .._compiling import clock
 from .._errors import InputError
 from ..schedules import Schedule
-from ._legs import Plan, run_leg
+from ._climb import Attempt, Rung, climb
+from ._legs import Plan, chain_of
 from ._parallel import race
-from ._problem import Problem, prepared
+from ._problem import Prepared, Problem, prepared
 from ._record import Limits, Progress, Reason, Record, TracePoint
 from ._space import Space
 from .engine import Method, Stage, focused_gibbs
 from .language import Examples, Formula
+
+_PIECE = 0.1  # seconds between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def search(
     if executor is None:
         if chains not in (None, 1):
             raise InputError(f"chains = {chains} needs an executor to run on")
-        reason = _serial(problem, plan, record, limits)
+        reason = _serial(ready, plan, record, limits)
     else:
         reason = race(problem, plan, executor, chains, record, limits)
     formula = ready.tidied(record.codes)
@@ -104,21 +107,12 @@ def search(
     )
 
 
-def _serial(problem: Problem, plan: Plan, record: Record, limits: Limits) -> Reason:
-    leg = plan.first(0)
-    while True:
-        left = limits.steps_left(record.steps)
-        seconds = limits.seconds_left()
-        outcome = run_leg(
-            problem, leg, max_steps=left, seconds=min(0.1, seconds), should_stop=limits.should_stop
-        )
-        record.add(outcome)
-        if outcome.solved:
-            return "solved"
-        reason = limits.reached(record.steps)
-        if reason is not None:
-            return reason
-        leg = plan.next(leg, outcome, 1)
+def _serial(ready: Prepared, plan: Plan, record: Record, limits: Limits) -> Reason:
+    def attempt(rung: Rung) -> Attempt:
+        leg = plan.leg(rung)
+        return Attempt(chain_of(ready, leg), leg.budget)
+
+    return climb(plan.ladder, 0, attempt, limits, record.add, piece=_PIECE).reason
 
 
 def _fits(shape: tuple[int, int], template: tuple[int, int]) -> bool:
