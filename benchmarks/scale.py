@@ -55,7 +55,7 @@ def _measure(number: int, processes: int, coordinator: str) -> dict:
 
     if processes > 1:
         jax.distributed.initialize(coordinator, processes, number)
-    from doeblin._mesh import checked_mesh, everywhere, using
+    from doeblin._mesh import checked_mesh, compiled, everywhere, using
     from doeblin.chains import doeblin
     from doeblin.kernels import FiniteKernel, FiniteRestart
     from doeblin.learning import FixedHorizon, Reversal, likelihood
@@ -91,12 +91,15 @@ def _measure(number: int, processes: int, coordinator: str) -> dict:
 
     key = everywhere(mesh, jax.random.key(0))
     with using(mesh):
-        compile_step: Any = steps._train_step
-        lowered = compile_step.lower(
-            objective, solver, learned, fixed, state, None, key, batch.examples, batch.weights,
-            None, mesh,
-        )  # fmt: skip
-        moved = _moved(lowered.compile().compiled.as_text())
+        rows = steps.Rows(batch.examples, batch.weights, None)
+        model = (objective, learned, fixed, solver, state, None)
+        compile_it: Any = compiled
+        found = compile_it(steps.slopes, model, key, rows, mesh)
+        programs = (
+            compile_it.lower(steps.slopes, model, key, rows, mesh),
+            compile_it.lower(steps.updated, found, model, key, rows, mesh),
+        )
+        moved = _moved("\n".join(each.compile().compiled.as_text() for each in programs))
     parameters = sum(leaf.size for leaf in jax.tree.leaves(learned))
     return {
         "devices": jax.device_count(),

@@ -195,12 +195,45 @@ def dask_cluster(address: str, *, seen: str | None = None, single: bool = False)
                 f"{name} has workers with several threads, but here each task needs a process of "
                 "its own: start them with `dask worker --nthreads 1`"
             )
-        executor = client.get_executor(pure=False)
+        workers = client.get_executor(pure=False)
+        executor = _Checked(workers, Needs(__version__, seen, single))
         try:
             yield Fleet(executor, _now_and_then(lambda: sum(client.nthreads().values())), name)
         finally:
             with contextlib.suppress(Exception):
-                executor.shutdown(wait=False)
+                workers.shutdown(wait=False)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a worker must have. Those that come later are asked by the tasks that they get."""
+
+    version: str
+    seen: str | None
+    single: bool
+
+    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The task, on a worker."""
+        from distributed import get_worker
+
+        worker = get_worker()
+        if self.version != __version__:
+            reason = f"has doeblin {__version__}, but this is {self.version}"
+        elif self.seen is not None and not os.path.isdir(self.seen):
+            reason = f"does not see the folder '{self.seen}'"
+        elif self.single and worker.state.nthreads > 1:
+            reason = "has several threads"
+        else:
+            return function(*args, **kwargs)
+        raise InputError(f"the worker {worker.address}, which came later, {reason}")
+
+
+class _Checked(Executor):
+    def __init__(self, workers: Executor, needs: Needs):
+        self._workers, self._needs = workers, needs
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._workers.submit(self._needs.call, fn, *args, **kwargs)
 
 
 def _now_and_then(ask: Callable[[], int], every: float = 1.0) -> Callable[[], int]:

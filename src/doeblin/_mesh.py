@@ -22,12 +22,14 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, get_mesh
 from ._errors import InputError
 
 Result = TypeVar("Result")
+_AXIS = "doeblin"
 
 
 def checked_mesh(mesh: Any) -> Mesh | None:
     """The mesh that was given, or the one of `jax.set_mesh`; None where there is neither.
 
-    Its axes are JAX's `Auto` ones, whatever they were: what is inside of a part is nobody's matter.
+    Its devices are in one row, whatever its axes were: what is inside of a part is nobody's matter,
+    nor can the names of axes meet those inside of kernels. (XLA ends the process for some names.)
     """
     tracing = _tracing()
     if mesh is None:
@@ -46,6 +48,8 @@ def checked_mesh(mesh: Any) -> Mesh | None:
             "a mesh cannot be given inside of jit, vmap or grad: spread the work outside of them, "
             "or leave the mesh out"
         )
+    if len(set(mesh.devices.flat)) < mesh.size:
+        raise InputError("a device is in the mesh twice: each can have one part of the work only")
     owners = _owners(mesh)
     if owners not in ({jax.process_index()}, set(range(jax.process_count()))):
         raise InputError(
@@ -53,7 +57,7 @@ def checked_mesh(mesh: Any) -> Mesh | None:
             f"{jax.process_count()}, as jax.devices() lists them, or of this one (number "
             f"{jax.process_index()}), as jax.local_devices() does"
         )
-    return Mesh(mesh.devices, mesh.axis_names)
+    return Mesh(mesh.devices.reshape(-1), (_AXIS,))
 
 
 def writes(mesh: Mesh | None) -> bool:
@@ -92,41 +96,62 @@ def using(mesh: Mesh | None) -> Iterator[None]:
             yield
 
 
+def in_two(
+    mesh: Mesh | None, parts: Callable[..., Any], rest: Callable[..., Result], *arguments: Any
+) -> Result:
+    """`rest(parts(*arguments), *arguments)`, compiled; both are functions of a module.
+
+    On a mesh these are two programs: `parts`, where the devices do not speak with each other, and
+    `rest`. For a device that refuses what it has to do ends there, and others that waited for it
+    would wait for ever (XLA ends the process after a minute).
+    """
+    if mesh is None:
+        return _in_one(parts, rest, arguments)
+    found = jax.block_until_ready(compiled(parts, *arguments))
+    return compiled(rest, found, *arguments)
+
+
+@eqx.filter_jit
+def _in_one(parts: Callable[..., Any], rest: Callable[..., Any], arguments: Any) -> Any:
+    return rest(parts(*arguments), *arguments)
+
+
+@eqx.filter_jit
+def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function(*arguments)`, where that is a function of a module."""
+    return function(*arguments)
+
+
+def filled(mesh: Mesh | None, tree: Result) -> Result:
+    """Arrays with copies of their last row at the end, so that the devices divide the rows: what
+    follows that in order is past the end, and belongs to no other row."""
+    count = jax.tree.leaves(tree)[0].shape[0]
+    missing = 0 if mesh is None else -count % mesh.size
+    if not missing:
+        return tree
+    rows = jnp.minimum(jnp.arange(count + missing), count - 1)
+    return jax.tree.map(lambda leaf: leaf[rows], tree)
+
+
 def over(mesh: Mesh | None, function: Callable[..., Result], shared: Any) -> Callable[..., Result]:
     """`function` of `shared`, which all have, and of arrays with one leading axis, in parts.
 
     What has arrays must be among the `shared`: JAX does not let a part use arrays from outside in
-    all of its operations. Where the devices do not divide the rows, copies of the first row fill
-    them up.
+    all of its operations. The result has a row for each that fills up, too (see `filled`).
     """
     if mesh is None:
         return partial(function, shared)
-    rows = PartitionSpec(mesh.axis_names)
+    rows = PartitionSpec(_AXIS)
     arrays, rest = eqx.partition(shared, eqx.is_array)
 
     def part(arrays: Any, arguments: tuple[Any, ...]) -> Result:
         return function(eqx.combine(arrays, rest), *arguments)
 
     # Kernels are anybody's code, which need not say what varies over devices.
-    parts = partial(
-        jax.shard_map(
-            part, mesh=mesh, in_specs=(PartitionSpec(), rows), out_specs=rows, check_vma=False
-        ),
-        arrays,
+    parts = jax.shard_map(
+        part, mesh=mesh, in_specs=(PartitionSpec(), rows), out_specs=rows, check_vma=False
     )
-
-    def spread(*arguments: Any) -> Result:
-        count = jax.tree.leaves(arguments)[0].shape[0]
-        missing = -count % mesh.size
-        if not missing:
-            return parts(arguments)
-
-        def filled(leaf: Any) -> Any:
-            return jnp.concatenate([leaf, leaf[jnp.zeros(missing, jnp.int32)]])
-
-        return jax.tree.map(lambda leaf: leaf[:count], parts(jax.tree.map(filled, arguments)))
-
-    return spread
+    return lambda *arguments: parts(arrays, filled(mesh, arguments))
 
 
 def laid_out(mesh: Mesh | None, tree: Result, *, axes: int) -> Result:
@@ -138,7 +163,7 @@ def laid_out(mesh: Mesh | None, tree: Result, *, axes: int) -> Result:
     def placed(leaf: Any) -> Any:
         sizes = leaf.shape[:axes]
         even = next((n for n, size in enumerate(sizes) if size and size % mesh.size == 0), None)
-        parts = () if even is None else (*(None,) * even, mesh.axis_names)
+        parts = () if even is None else (*(None,) * even, _AXIS)
         return jax.lax.with_sharding_constraint(leaf, NamedSharding(mesh, PartitionSpec(*parts)))
 
     return jax.tree.map(placed, tree)
@@ -153,7 +178,7 @@ def in_rows(mesh: Mesh | None, tree: Result) -> Result:
     """The arrays of a tree cut along their leading axis, where the devices divide it."""
     if mesh is None:
         return tree
-    rows = PartitionSpec(mesh.axis_names)
+    rows = PartitionSpec(_AXIS)
     return _put(mesh, tree, lambda leaf: rows if not len(leaf) % mesh.size else PartitionSpec())
 
 
@@ -162,7 +187,15 @@ def at_home(mesh: Mesh | None, tree: Result) -> Result:
     if mesh is None:
         return tree
     arrays, rest = eqx.partition(tree, eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)), arrays), rest)
+    return eqx.combine(jax.tree.map(_home, arrays), rest)
+
+
+def _home(leaf: jax.Array) -> jax.Array:
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(
+            _home(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf)
+        )
+    return jnp.asarray(np.asarray(leaf))
 
 
 def as_set(tree: Result) -> Result:
@@ -176,11 +209,10 @@ def as_set(tree: Result) -> Result:
 
     def renamed(leaf: jax.Array) -> jax.Array:
         place = leaf.sharding
-        if not isinstance(place, NamedSharding) or place.mesh.shape != outer.shape:
+        if not isinstance(place, NamedSharding) or place.device_set != set(outer.devices.flat):
             return leaf
-        if place.device_set != set(outer.devices.flat):
-            return leaf
-        return jax.device_put(leaf, NamedSharding(outer, place.spec))
+        spec = (outer.axis_names if part == _AXIS else part for part in place.spec)
+        return jax.device_put(leaf, NamedSharding(outer, PartitionSpec(*spec)))
 
     return jax.tree.map(renamed, tree)
 

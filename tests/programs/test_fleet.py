@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from rich.progress import Progress
 
 from doeblin import InputError, _fleet
 from doeblin._fleet import Fleet, Lost, WorkerLostError, completed, finished, processes
@@ -23,6 +25,7 @@ from doeblin.programs.batch import Batch
 from doeblin.programs.examples import example
 from doeblin.programs.journal import Journal
 from doeblin.reproduce import gestures
+from doeblin.reproduce.formulas import compare_formulas
 
 OPTIONS = {"timeout": 10.0, "seed": 0, "method": "default", "hints": ()}
 SLOW = """int main() {
@@ -215,6 +218,55 @@ def test_workers_of_another_version_are_refused(cluster, tmp_path: Path, capsys,
     assert "has doeblin" in error and "but this is 0.0.1" in error and error.count("\n") == 1
 
 
+def test_workers_that_come_later_are_asked_by_their_tasks(cluster, tmp_path: Path, monkeypatch):
+    for version, seen, reason in (
+        ("0.0.1", None, "but this is 0.0.1"),
+        (_fleet.__version__, str(tmp_path / "nowhere"), "does not see the folder '.*nowhere'"),
+    ):
+        needs = _fleet.Needs(version, seen, False)
+        monkeypatch.setattr(_fleet, "Needs", lambda *given, needs=needs: needs)
+        with (
+            fleet(1, cluster.scheduler_address) as workers,
+            pytest.raises(InputError, match=f"which came later, .*{reason}"),
+        ):
+            list(finished(workers, eval, ["1"]))
+
+
+def test_a_suite_is_measured_on_a_cluster(cluster, tmp_path: Path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "empty.c").write_text(EMPTY)
+    (tmp_path / "suite" / "bad.c").write_text("int main() { int x = 3; assert(x <= 2); }")
+    (tmp_path / "expected.tsv").write_text("suite\tempty.c\tsafe\nsuite\tbad.c\tsafe\n")
+    where = ["--cluster", cluster.scheduler_address, "--resume", "results.jsonl"]
+    seen = []
+    for _ in range(2):
+        with pytest.raises(SystemExit) as end:
+            main(["bench", "verify", "suite", "--no-peers", "--json", *where])
+        seen.append(json.loads(capsys.readouterr().out))
+        assert end.value.code == 4  # one verdict is not the expected one
+    (row,) = seen[0]["table"]
+    assert (row["safe"], row["unsafe"], row["differs"]) == (1, 1, 1)
+    # The second time there was nothing left to do.
+    assert seen[0] == seen[1]
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 2
+
+
+def test_the_table_of_formulas_is_the_same_on_a_cluster(cluster, tmp_path: Path, capsys):
+    options = {"families": ["invariant"], "runs": 2, "max_steps": 300}
+    alone = compare_formulas(**options)
+    command = "reproduce formulas --families invariant --runs 2 --max-steps 300 --json"
+    where = ["--cluster", cluster.scheduler_address, "--out", str(tmp_path)]
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), *where])
+    spread = json.loads(capsys.readouterr().out)
+    assert end.value.code == 0
+    # All but the time that it took.
+    for name in ("family", "method", "runs", "solved", "mean_steps", "median_steps"):
+        assert [row[name] for row in spread["rows"]] == [getattr(row, name) for row in alone.rows]
+    assert spread["restart_curve"] == vars(alone.curve)
+
+
 def test_a_search_runs_on_a_cluster(cluster, tmp_path: Path, capsys):
     rows = "".join(f"{x},{x < 3}\n" for x in range(6))
     (tmp_path / "examples.csv").write_text("x,f\n" + rows)
@@ -333,9 +385,90 @@ def test_only_what_is_missing_is_done(tmp_path: Path, monkeypatch, capsys):
     assert again() == "a" and again() == ""
 
 
-def test_a_file_that_holds_no_results_is_refused_and_left_alone(tmp_path: Path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        EMPTY,
+        '{"name": "doeblin", "version": 1}',
+        '{"file": "a.c", "verdict": "PERHAPS", "reason": "", "seconds": 1}',
+        '{"file": "a.c", "verdict": "SAFE", "reason": "", "seconds": "long"}',
+        "[1, 2]",
+        "null",
+    ],
+)
+def test_a_file_that_holds_no_results_is_refused_and_left_alone(text: str, tmp_path: Path):
     path = tmp_path / "a.c"
-    path.write_text(EMPTY)
+    path.write_text(text)
     with pytest.raises(InputError, match=r"a.c:1: this is no file of results"):
         Journal(path, [path], OPTIONS, "c")
-    assert path.read_text() == EMPTY
+    assert path.read_text() == text
+
+
+def test_errors_are_tried_again(tmp_path: Path):
+    """They may be those of a machine: one that does not see the file, say."""
+    path, results = tmp_path / "a.c", tmp_path / "results.jsonl"
+    path.write_text(EMPTY)
+    result = {"file": str(path), "verdict": "ERROR", "reason": "not here", "seconds": 0.0}
+    for verdict, known in (("ERROR", {}), ("SAFE", {0: result | {"verdict": "SAFE"}})):
+        Journal(results, [path], OPTIONS, "c").add(0, result | {"verdict": verdict})
+        assert Journal(results, [path], OPTIONS, "c").done == known
+
+
+def test_two_runs_may_write_to_one_file(tmp_path: Path):
+    paths = [tmp_path / f"{n}.c" for n in range(40)]
+    for path in paths:
+        path.write_text(EMPTY)
+    results = tmp_path / "results.jsonl"
+
+    def work(journal: Journal) -> None:
+        for n, path in enumerate(paths):
+            reason = "long " * 5000
+            journal.add(n, {"file": str(path), "verdict": "SAFE", "reason": reason, "seconds": 1.0})
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, [Journal(results, paths, OPTIONS, "c") for _ in range(2)]))
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    assert Counter(row["file"] for row in rows) == {str(path): 2 for path in paths}
+    assert len(Journal(results, paths, OPTIONS, "c").done) == 40
+
+
+# ---- what is shown meanwhile
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_says_what_is_done_in_flight_and_failed(tmp_path: Path, monkeypatch):
+    for name in "abc":
+        (tmp_path / f"{name}.c").write_text(EMPTY)
+    told: list[tuple[int, int, int]] = []
+
+    def update(self, task, *, completed: int, flying: int, failed: int) -> None:
+        told.append((completed, flying, failed))
+        refresh(self, task, completed=completed, flying=flying, failed=failed)
+
+    def answers(self, watch):
+        watch(2)
+        for index, more in enumerate(({}, {"verdict": "ERROR"}, {"lost": True})):
+            result = {"file": "", "verdict": "SAFE", "reason": "", "seconds": 0.5}
+            yield index, result | more
+            watch(2 - index)
+
+    refresh = Progress.update
+    monkeypatch.setattr(Progress, "update", update)
+    monkeypatch.setattr(Batch, "results", answers)
+    monkeypatch.setattr("sys.stderr", screen := Terminal())
+    run(tmp_path)
+    done_flying_failed = [
+        (0, 2, 0),
+        (1, 1, 0),
+        (1, 2, 0),
+        (2, 1, 1),
+        (2, 1, 1),
+        (3, 0, 2),
+        (3, 0, 2),
+    ]
+    assert told == done_flying_failed
+    assert "3 of 3 done, 0 in flight, 2 failed" in screen.getvalue()

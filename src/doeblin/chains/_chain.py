@@ -24,7 +24,7 @@ from ..schedules import Certificate, Schedule, certify, checked_epsilon
 from ._by_value import ByValue, NotByValueError, Once, by_value
 from ._keys import checked_key
 from ._regeneration import Estimate, TourSums, estimate_from_tours
-from ._tours import Lanes, check_shapes, exact_draws, tour_sums
+from ._tours import Lanes, Tours, check_shapes, exact_draws, tour_sums
 
 
 class Position(NamedTuple):
@@ -235,16 +235,9 @@ class Chain(eqx.Module):
         chain, key, x, stages_wanted = everywhere(mesh, (self, key, x, jnp.asarray(wanted)))
 
         def tours(function: Callable[[State], Any], first: int, count: int) -> TourSums:
-            found = tour_sums(
-                chain,
-                key,
-                everywhere(mesh, jnp.asarray(first, jnp.int32)),
-                count,
-                function,
-                x,
-                stages_wanted,
-                _lanes(lanes, count, mesh),
-            )
+            start = everywhere(mesh, jnp.asarray(first, jnp.int32))
+            some = Tours(chain, key, start, count, function, x, stages_wanted)
+            found = tour_sums(_lanes(lanes, count, mesh), some)
             _refuse_tracers(found)
             return found
 

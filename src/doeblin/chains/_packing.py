@@ -36,8 +36,10 @@ class Packed(NamedTuple):
 class _Lane(NamedTuple):
     """One lane of the loop, at work on one tour."""
 
+    idle: Array
+    """An idle lane repeats the first step of the longest tour. Whatever else it did could be what
+    no tour does, such as to move a state with the input of another, and fail."""
     tour: Count
-    """Its number, or the number of tours if the lane is idle."""
     cargo: Cargo
     stage: Count
     segment: Count
@@ -65,12 +67,13 @@ def walk_packed(
 
     def take_up(position: Count) -> _Lane:
         """A lane before the first step of the tour at that position of the queue."""
-        tour = order[position % num_tours]
+        idle = position >= num_moving
+        tour = order[jnp.where(idle, 0, position)]
         cargo = jax.tree.map(lambda leaf: leaf[tour], start)
-        return _Lane(tour, cargo, zero, zero, zero, zero)
+        return _Lane(idle, tour, cargo, zero, zero, zero, zero)
 
     def move(lane: _Lane) -> _Lane:
-        tour = lane.tour % num_tours
+        tour = lane.tour
         if walk.num_stages > 1:  # A single stage needs no segments: the length says it all.
             entered = walk.segment(keys.walk[tour], lane.segment, lane.stage)
             enter = lane.left == 0
@@ -85,28 +88,27 @@ def walk_packed(
 
     def unfinished(carry) -> Array:
         lane, taken, *_ = carry
-        return (lane.tour < num_tours).any() | (taken < num_moving)
+        return ~lane.idle.all() | (taken < num_moving)
 
     def body(carry):
         lane, taken, cargo, stage, iterations = carry
-        free = lane.tour == num_tours
-        position = taken + jnp.cumsum(free, dtype=jnp.int32) - 1
-        fill = free & (position < num_moving)
-        lane = _choose(fill, jax.vmap(take_up)(position), lane)
+        position = taken + jnp.cumsum(lane.idle, dtype=jnp.int32) - 1
+        fill = lane.idle & (position < num_moving)
+        lane = _choose(lane.idle, jax.vmap(take_up)(position), lane)
         lane = jax.vmap(move)(lane)
-        done = (lane.tour < num_tours) & (lane.step == lengths[lane.tour % num_tours])
+        done = ~lane.idle & (lane.step == lengths[lane.tour])
         target = jnp.where(done, lane.tour, num_tours)
         cargo = jax.tree.map(
             lambda all, ended: all.at[target].set(ended, mode="drop"), cargo, lane.cargo
         )
         stage = stage.at[target].set(lane.stage, mode="drop")
-        lane = lane._replace(tour=jnp.where(done, num_tours, lane.tour))
+        lane = lane._replace(idle=lane.idle | done)
         return lane, taken + fill.sum(dtype=jnp.int32), cargo, stage, iterations + 1
 
     zero = jnp.array(0, jnp.int32)
     zeros = jnp.zeros(lanes, jnp.int32)
     cargo = jax.tree.map(lambda leaf: leaf[zeros], start)
-    lane = _Lane(jnp.full_like(zeros, num_tours), cargo, zeros, zeros, zeros, zeros)
+    lane = _Lane(jnp.ones(lanes, bool), zeros, cargo, zeros, zeros, zeros, zeros)
     nowhere = jnp.full(num_tours, -1, jnp.int32)
     carry = (lane, zero, start, nowhere, zero)
     _, _, cargo, stage, iterations = jax.lax.while_loop(unfinished, body, carry)

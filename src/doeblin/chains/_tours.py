@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
-from .._mesh import laid_out, over
+from .._mesh import in_two, laid_out, over
 from ..kernels import AbstractKernel
 from ._keys import TourKeys, keys_of_draws, keys_of_tours
 from ._packing import Packed, walk_packed
@@ -37,16 +37,19 @@ class Lanes(NamedTuple):
         return self.each * (1 if self.mesh is None else self.mesh.size)
 
 
-@eqx.filter_jit
 def exact_draws(
     chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: Lanes
 ) -> tuple[State, Array, Array, Array]:
     """States, stages, ages (each with axes inputs, draws) and the useful fraction of lane-steps."""
+    return in_two(lanes.mesh, _walked, _arranged, chain, key, xs, num_draws, num_inputs, lanes)
+
+
+def _walked(
+    chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: Lanes
+) -> Packed:
     x = jax.tree.map(lambda leaf: leaf[0], xs)
     check_shapes(chain, x)
     keys = keys_of_draws(key, num_inputs, num_draws)
-
-    stages, _ = _moving_stages(chain)
 
     def walked(shared: Any, keys: TourKeys, tours: Int[Array, " tours"]) -> Packed:
         chain, xs = shared
@@ -59,35 +62,64 @@ def exact_draws(
             return chain.restart.sample(key, input_of(tour))
 
         def advance(key: RandomKey, state: State, stage: Count, tour: Count) -> State:
-            x = input_of(tours[0] + tour)  # they follow each other
+            # They follow each other; past the last there are only copies of it.
+            x = input_of(jnp.minimum(tours[0] + tour, num_draws * num_inputs - 1))
             return jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
 
         walk = draw_walk(chain.stage_matrix, chain.restart_stage)
         return walk_packed(keys, walk, jax.vmap(begin)(keys.start, tours), advance, lanes.each)
 
-    packed = over(lanes.mesh, walked, (chain, xs))(keys, jnp.arange(num_draws * num_inputs))
-    stage = jnp.where(packed.stage < 0, chain.restart_stage, jnp.asarray(stages)[packed.stage])
+    return over(lanes.mesh, walked, (chain, xs))(keys, jnp.arange(num_draws * num_inputs))
+
+
+def _arranged(
+    packed: Packed,
+    chain: Chain,
+    key: RandomKey,
+    xs: Input,
+    num_draws: int,
+    num_inputs: int,
+    lanes: Lanes,
+) -> tuple[State, Array, Array, Array]:
+    stages, _ = _moving_stages(chain)
+    tours = packed._replace(lane_steps=packed.steps)
+    cargo, stages_at_end, steps, _ = jax.tree.map(
+        lambda leaf: leaf[: num_draws * num_inputs], tours
+    )
+    stage = jnp.where(stages_at_end < 0, chain.restart_stage, jnp.asarray(stages)[stages_at_end])
     shape = (num_inputs, num_draws)
-    state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), packed.cargo)
-    draws = state, stage.reshape(shape), packed.steps.reshape(shape)
+    state = jax.tree.map(lambda leaf: leaf.reshape(shape + leaf.shape[1:]), cargo)
+    draws = state, stage.reshape(shape), steps.reshape(shape)
     # All devices wait for the one that has most to do.
     used = packed.lane_steps.max() / lanes.each * lanes.total
-    useful = packed.steps.astype(float).sum() / jnp.maximum(used, 1)
+    useful = steps.astype(float).sum() / jnp.maximum(used, 1)
     return *laid_out(lanes.mesh, draws, axes=2), laid_out(lanes.mesh, useful, axes=0)
 
 
-@eqx.filter_jit
-def tour_sums(
-    chain: Chain,
-    key: RandomKey,
-    first: Count,
-    num_tours: int,
-    function: Callable[[State], Any],
-    x: Input,
-    wanted: Bool[Array, " stages"],
-    lanes: Lanes,
-) -> TourSums:
-    """Sums of a function over the tours from number `first` on, counting the wanted stages only."""
+def tour_sums(lanes: Lanes, tours: Tours) -> TourSums:
+    """Sums of a function over some tours, counting the wanted stages only."""
+    return in_two(lanes.mesh, _summed, _gathered, lanes, tours)
+
+
+class Tours(NamedTuple):
+    """What is to be summed over which tours of a chain."""
+
+    chain: Chain
+    key: RandomKey
+    first: Count
+    number: int
+    function: Callable[[State], Any]
+    x: Input
+    wanted: Bool[Array, " stages"]
+
+
+def _gathered(found: TourSums, lanes: Lanes, tours: Tours) -> TourSums:
+    found = jax.tree.map(lambda leaf: leaf[: tours.number], found)
+    return laid_out(lanes.mesh, found, axes=0)
+
+
+def _summed(lanes: Lanes, tours: Tours) -> TourSums:
+    chain, key, first, num_tours, function, x, wanted = tours
     check_shapes(chain, x)
     keys = keys_of_tours(key, first + jnp.arange(num_tours, dtype=jnp.int32))
 
@@ -121,8 +153,7 @@ def tour_sums(
         _, sums, lost, counts = packed.cargo
         return TourSums(sums, lost, counts, packed.steps + 1)
 
-    shared = chain, function, x, wanted
-    return laid_out(lanes.mesh, over(lanes.mesh, walked, shared)(keys), axes=0)
+    return over(lanes.mesh, walked, (chain, function, x, wanted))(keys)
 
 
 def _float(value: Any) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 
 from .._custom_types import RandomKey
 from .._errors import InputError
-from .._mesh import everywhere, in_rows, laid_out, over
+from .._mesh import everywhere, filled, in_rows, in_two, laid_out, over
 from .._plain import plain_errors
 from ._data import Batch, Dataset
 from ._estimate import PathEstimate
@@ -61,18 +61,36 @@ def train_step(
     mesh: Mesh | None,
 ) -> Any:
     """One step. Each device of the mesh has its share of the batch; their gradients are added."""
+    rows = Rows(*in_rows(mesh, (batch.examples, batch.weights, kept)))
     with plain_errors():
-        return _train_step(
-            objective,
-            solver,
-            learned,
-            fixed,
-            state,
-            penalty,
+        return in_two(
+            mesh,
+            slopes,
+            updated,
+            (objective, learned, fixed, solver, state, penalty),
             everywhere(mesh, key),
-            *in_rows(mesh, (batch.examples, batch.weights, kept)),
+            rows,
             mesh,
         )
+
+
+class Rows(NamedTuple):
+    """A batch of examples, what they weigh (0: they only fill it), and what they have kept."""
+
+    examples: Any
+    weights: Any
+    kept: Any
+
+
+class Slopes(NamedTuple):
+    """The gradient of the loss less its penalty, a row for each device, and rows of examples."""
+
+    gradient: Any
+    log_likelihood: Any
+    effective_walks: Any
+    walks: Any
+    transitions: Any
+    kept: Any
 
 
 def _each(shared: Any, keys: Any, examples: Any, kept: Any = None) -> tuple[PathEstimate, Any]:
@@ -87,47 +105,68 @@ def _each(shared: Any, keys: Any, examples: Any, kept: Any = None) -> tuple[Path
     return jax.vmap(one)(keys, examples, kept)
 
 
-@eqx.filter_jit
-def _train_step(
-    objective: Any,
-    solver: Solver,
-    learned: Any,
-    fixed: Any,
-    state: Any,
-    penalty: Callable[[Any], Any] | None,
-    key: RandomKey,
-    examples: Any,
-    weights: Any,
-    kept: Any,
-    mesh: Mesh | None,
-) -> Any:
-    def loss(learned: Any) -> Any:
-        parameters = eqx.combine(learned, fixed)
-        keys = jax.random.split(key, weights.shape[0])
+def slopes(model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Slopes:
+    """What each device finds for its share of the batch."""
+    objective, learned, fixed, *_ = model
+    keys = jax.random.split(key, rows.weights.shape[0])
+    count = rows.weights.sum()
 
-        estimate, going_on = over(mesh, _each, (objective, parameters))(keys, examples, kept)
-        # `where` and not a product: an example that only fills the batch may weigh -inf.
-        total = jnp.sum(jnp.where(weights > 0, estimate.log_likelihood, 0))
-        cost = 0.0 if penalty is None else jnp.asarray(penalty(parameters))
-        effective = jax.vmap(lambda one: one.effective_walks)(estimate)
-        sums = {
-            "examples": weights.sum(),
-            "each": estimate.log_likelihood,
-            "log_likelihood": total,
-            "effective_walks": jnp.sum(jnp.where(weights > 0, effective, 0)),
-            "walks": weights.sum() * estimate.log_walk_weights.shape[-1],
-            "transitions": jnp.sum(weights * estimate.transitions),
-        }
-        return cost - total / weights.sum(), (jax.lax.stop_gradient(sums), going_on)
+    def part(shared: Any, keys: Any, rows: Rows) -> Slopes:
+        objective, learned, fixed, count = shared
 
-    slope, (sums, going_on) = jax.grad(loss, has_aux=True)(learned)
-    bad = [~jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(slope)]
-    sums["lost"] = (weights > 0) & jnp.isneginf(sums.pop("each"))
-    updates, state = solver.functions.update(slope, state, learned)
+        def loss(learned: Any) -> Any:
+            model = objective, eqx.combine(learned, fixed)
+            estimate, kept = _each(model, keys, rows.examples, rows.kept)
+            # `where` and not a product: an example that only fills the batch may weigh -inf.
+            total = jnp.sum(jnp.where(rows.weights > 0, estimate.log_likelihood, 0))
+            return -total / count, (jax.lax.stop_gradient(estimate), kept)
+
+        gradient, (estimate, kept) = jax.grad(loss, has_aux=True)(learned)
+        walks = estimate.log_walk_weights
+        return Slopes(
+            jax.tree.map(lambda leaf: leaf[None], gradient),
+            estimate.log_likelihood,
+            jax.vmap(lambda one: one.effective_walks)(estimate),
+            jnp.full(walks.shape[0], walks.shape[-1]),
+            estimate.transitions,
+            kept,
+        )
+
+    given = filled(mesh, (keys, rows))
+    missing = given[1].weights.shape[0] - rows.weights.shape[0]
+    # Those that fill it up must not count.
+    weights = jnp.pad(rows.weights, (0, missing))
+    shared = objective, learned, fixed, count
+    return over(mesh, part, shared)(given[0], given[1]._replace(weights=weights))
+
+
+def updated(found: Slopes, model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Any:
+    """Parameters and the optimiser's state after the step, what it adds to sums, what is kept."""
+    _, learned, fixed, solver, state, penalty = model
+    weights, size = rows.weights, rows.weights.shape[0]
+    gradient = jax.tree.map(lambda leaf: leaf.sum(axis=0), found.gradient)
+    if penalty is not None:
+
+        def cost(learned: Any) -> Any:
+            return jnp.asarray(penalty(eqx.combine(learned, fixed)))
+
+        gradient = jax.tree.map(jnp.add, gradient, jax.grad(cost)(learned))
+    _, each, effective, walks, transitions, kept = jax.tree.map(lambda leaf: leaf[:size], found)
+    bad = [~jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient)]
+    updates, state = solver.functions.update(gradient, state, learned)
     learned = optax.apply_updates(learned, updates)
     squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
-    sums |= {"norm": jnp.sqrt(jnp.stack(squares).sum()), "bad": jnp.stack(bad).sum()}
-    return laid_out(mesh, (learned, state, sums, going_on), axes=0)
+    sums = {
+        "examples": weights.sum(),
+        "log_likelihood": jnp.sum(jnp.where(weights > 0, each, 0)),
+        "effective_walks": jnp.sum(jnp.where(weights > 0, effective, 0)),
+        "walks": jnp.sum(weights * walks),
+        "transitions": jnp.sum(weights * transitions),
+        "lost": (weights > 0) & jnp.isneginf(each),
+        "norm": jnp.sqrt(jnp.stack(squares).sum()),
+        "bad": jnp.stack(bad).sum(),
+    }
+    return laid_out(mesh, (learned, state, sums, kept), axes=0)
 
 
 @eqx.filter_jit
@@ -185,22 +224,19 @@ def refuse_impossible(number: int) -> InputError:
     )
 
 
-@eqx.filter_jit
-def _estimates(
-    objective: Any,
-    learned: Any,
-    fixed: Any,
-    key: RandomKey,
-    examples: Any,
-    size: int,
-    mesh: Mesh | None,
-) -> Any:
+def _estimates(model: Any, key: RandomKey, examples: Any, size: int, mesh: Mesh | None) -> Any:
+    """Log-likelihoods and their standard errors, a row for each of the `size` examples or more."""
+    objective, learned, fixed = model
+
     def each(shared: Any, keys: Any, examples: Any) -> tuple[Any, Any]:
         estimate, _ = _each(shared, keys, examples)
         return estimate.log_likelihood, jax.vmap(lambda one: one.standard_error)(estimate)
 
     shared = objective, eqx.combine(learned, fixed)
-    found = over(mesh, each, shared)(jax.random.split(key, size), examples)
+    return over(mesh, each, shared)(jax.random.split(key, size), examples)
+
+
+def _gathered(found: Any, model: Any, key: Any, examples: Any, size: int, mesh: Any) -> Any:
     return laid_out(mesh, found, axes=0)
 
 
@@ -218,10 +254,11 @@ def evaluate(
     for number, (bucket, indices) in enumerate(data.batches(batch_size)):
         batch = data.get((bucket, indices), batch_size)
         with plain_errors():
-            some, errors = _estimates(
-                objective,
-                learned,
-                fixed,
+            some, errors = in_two(
+                mesh,
+                _estimates,
+                _gathered,
+                (objective, learned, fixed),
                 everywhere(mesh, jax.random.fold_in(key, number)),
                 in_rows(mesh, batch.examples),
                 len(batch.weights),

@@ -19,9 +19,11 @@ from typing import Any
 from .._errors import InputError, OutputError, Place
 from .._files import MEBIBYTE, read_bytes
 from .._version import __version__
+from .verdict import Outcome
 
 _LARGEST = 1024 * MEBIBYTE
 _MARK = "asked"
+_VERDICTS = ("ERROR", *(outcome.value for outcome in Outcome))
 
 
 class Journal:
@@ -37,7 +39,12 @@ class Journal:
         found = [
             known.get((str(each), mark)) for each, mark in zip(paths, self._marks, strict=True)
         ]
-        self.done = {n: _unmarked(row) for n, row in enumerate(found) if row is not None}
+        # An error may be that of a machine, which has other folders than the next.
+        self.done = {
+            n: _unmarked(row)
+            for n, row in enumerate(found)
+            if row is not None and row["verdict"] != "ERROR"
+        }
         """Results by the position of their file."""
         self._open()
 
@@ -54,9 +61,10 @@ class Journal:
         self._write("" if whole else "\n")
 
     def _write(self, text: str) -> None:
+        """In one piece, so that lines of two runs do not mix."""
         try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(text)
+            with self._path.open("ab", buffering=0) as file:
+                file.write(text.encode())
         except OSError as error:
             raise OutputError(self._path, error.strerror or str(error)) from None
 
@@ -73,15 +81,18 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        row: Any = None
         try:
             row = json.loads(line)
-            if not (isinstance(row["file"], str) and isinstance(row["verdict"], str)):
+        except (ValueError, RecursionError):
+            if line.startswith(b'{"'):
+                continue  # cut off, when its writer was killed
+        try:
+            if not isinstance(row["file"], str) or row["verdict"] not in _VERDICTS:
                 raise TypeError
             row["seconds"] = float(row["seconds"])
             row["reason"] = str(row["reason"])
-        except (ValueError, TypeError, KeyError, RecursionError):
-            if line.startswith(b'{"'):
-                continue  # cut off, when its writer was killed
+        except (ValueError, TypeError, KeyError):
             raise InputError(
                 "this is no file of results, such as --resume writes",
                 place=Place(str(path), number),
