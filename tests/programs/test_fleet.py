@@ -17,7 +17,7 @@ import pytest
 from rich.progress import Progress
 
 from doeblin import InputError, _fleet
-from doeblin._fleet import Fleet, Lost, WorkerLostError, completed, finished, processes
+from doeblin._fleet import Fleet, Lost, Needs, WorkerLostError, completed, finished, processes
 from doeblin.cli import main
 from doeblin.cli._console import fleet
 from doeblin.gestures.decoder import _evaluation
@@ -223,7 +223,7 @@ def test_workers_that_come_later_are_asked_by_their_tasks(cluster, tmp_path: Pat
         ("0.0.1", None, "but this is 0.0.1"),
         (_fleet.__version__, str(tmp_path / "nowhere"), "does not see the folder '.*nowhere'"),
     ):
-        needs = _fleet.Needs(version, seen, False)
+        needs = Needs(version, seen, False)
         monkeypatch.setattr(_fleet, "Needs", lambda *given, needs=needs: needs)
         with (
             fleet(1, cluster.scheduler_address) as workers,
@@ -242,7 +242,7 @@ def test_a_suite_is_measured_on_a_cluster(cluster, tmp_path: Path, capsys, monke
     seen = []
     for _ in range(2):
         with pytest.raises(SystemExit) as end:
-            main(["bench", "verify", "suite", "--no-peers", "--json", *where])
+            main(["bench", "verify", "suite", "--no-peers", "--json", "--method", "spacer", *where])
         seen.append(json.loads(capsys.readouterr().out))
         assert end.value.code == 4  # one verdict is not the expected one
     (row,) = seen[0]["table"]
