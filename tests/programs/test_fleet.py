@@ -25,7 +25,6 @@ from doeblin.programs.batch import Batch
 from doeblin.programs.examples import example
 from doeblin.programs.journal import Journal
 from doeblin.reproduce import gestures
-from doeblin.reproduce.formulas import compare_formulas
 
 OPTIONS = {"timeout": 10.0, "seed": 0, "method": "default", "hints": ()}
 SLOW = """int main() {
@@ -250,21 +249,6 @@ def test_a_suite_is_measured_on_a_cluster(cluster, tmp_path: Path, capsys, monke
     # The second time there was nothing left to do.
     assert seen[0] == seen[1]
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 2
-
-
-def test_the_table_of_formulas_is_the_same_on_a_cluster(cluster, tmp_path: Path, capsys):
-    options = {"families": ["invariant"], "runs": 2, "max_steps": 300}
-    alone = compare_formulas(**options)
-    command = "reproduce formulas --families invariant --runs 2 --max-steps 300 --json"
-    where = ["--cluster", cluster.scheduler_address, "--out", str(tmp_path)]
-    with pytest.raises(SystemExit) as end:
-        main([*command.split(), *where])
-    spread = json.loads(capsys.readouterr().out)
-    assert end.value.code == 0
-    # All but the time that it took.
-    for name in ("family", "method", "runs", "solved", "mean_steps", "median_steps"):
-        assert [row[name] for row in spread["rows"]] == [getattr(row, name) for row in alone.rows]
-    assert spread["restart_curve"] == vars(alone.curve)
 
 
 def test_a_search_runs_on_a_cluster(cluster, tmp_path: Path, capsys):
