@@ -19,7 +19,7 @@ LAYOUT = Layout.from_rows(["ab"], [0], name="two")
 WORDS = Dictionary.build(
     Lexicon.from_pairs([("ab", 4.0), ("ba", 2.0), ("aab", 1.0), ("b", 3.0)]), LAYOUT
 )
-TRIE = (WORDS.child, WORDS.word, WORDS.frequency)
+MODEL = WORDS.model(hard=True)
 NUM = features.num_features(KEYS)
 RNG = np.random.default_rng(0)
 BASE = 0.5 * RNG.standard_normal(NUM)
@@ -45,28 +45,23 @@ def law(weights, full):
     return values / values.sum()
 
 
-def sparse():
-    return np.zeros(NUM), np.zeros(NUM, np.uint8), np.zeros(NUM + 1, np.int64)
-
-
 def phi(z, full):
-    gradient = sparse()
-    features.add_features(KEYS, X, LENGTH, np.array(z), *TRIE, full, 1.0, *gradient)
-    return gradient[0]
+    slopes = features.make_slopes(NUM)
+    features.add_features(MODEL, X, np.array(z), full, 1.0, slopes)
+    return slopes.values
 
 
 PHI = {full: np.array([phi(z, full) for z in STATES]) for full in (False, True)}
 
 
-def conditional_of(z, site, hard=True):
+def conditional_of(z, site):
     sums = np.zeros(LENGTH + 1)
     kernels.prefix_sums(KEYS, FULL, sums)
     chances, around = np.zeros(LABELS), np.zeros(3, np.int64)
     depth, ends = np.zeros(KEYS + 1, np.int64), np.zeros(KEYS + 1, np.int64)
-    kernels.conditional(
-        KEYS, X, LENGTH, np.array(z), site, hard, *TRIE, FULL, sums, chances, depth, ends, around
-    )
-    return chances, depth, ends, around
+    found = kernels.Conditional(chances, depth, ends, around)
+    kernels.conditional(MODEL, X, np.array(z), site, FULL, sums, found)
+    return found
 
 
 # reach[k, site, v]: the state that label v at a site leads to from state k, or -1.

@@ -8,6 +8,7 @@ from doeblin.gestures.paper import _features as features
 from doeblin.gestures.paper import _kernels as kernels
 from doeblin.gestures.paper import _passes as passes
 from doeblin.gestures.paper import _restart as restart
+from doeblin.gestures.paper._task import Gestures
 from tests.statistics import assert_follows
 
 from .brute import (
@@ -17,12 +18,12 @@ from .brute import (
     LABELS,
     LAYOUT,
     LENGTH,
+    MODEL,
     NUM,
     NUMBER,
     PHI,
     SIZE,
     STATES,
-    TRIE,
     VALUES,
     WORDS,
     X,
@@ -34,9 +35,10 @@ from .brute import (
     law,
     objective,
     scores,
-    sparse,
     spelled,
 )
+
+GESTURES = Gestures(X[None], np.array([LENGTH]), Y[None], np.array([SIZE]))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def chain():
 
 
 def test_lifts_are_weights_times_features():
-    lifts = [features.lift(KEYS, X, LENGTH, np.array(z), *TRIE, BASE, FULL) for z in STATES]
+    lifts = [features.lift(MODEL, X, np.array(z), BASE, FULL) for z in STATES]
     np.testing.assert_allclose(lifts, scores(FULL, True) - scores(BASE, False))
     # The places of the weights do not overlap: each labelling has three indicators a place.
     assert (PHI[False].sum(axis=1) == 3 * LENGTH).all()
@@ -56,9 +58,9 @@ def test_lifts_are_weights_times_features():
 def test_the_restart_is_that_of_enumeration(chain):
     field, last, log_partition = chain
     assert log_partition == pytest.approx(np.logaddexp.reduce(scores(BASE, False)))
-    gradient = sparse()
-    restart.expect(KEYS, X, LENGTH, last, field.unary, field.step, field.behind, 1.0, *gradient)
-    np.testing.assert_allclose(gradient[0], law(BASE, False) @ PHI[False], atol=3e-6)
+    slopes = features.make_slopes(NUM)
+    restart.expect(KEYS, X, last, field, 1.0, slopes)
+    np.testing.assert_allclose(slopes.values, law(BASE, False) @ PHI[False], atol=3e-6)
 
 
 def test_draws_from_the_restart_follow_its_law(chain):
@@ -83,9 +85,9 @@ def test_the_lattice_sums_and_draws_over_what_spells_the_word(chain):
     right = np.array([spelled(z) == (0, 1) for z in STATES])
     weights = np.exp(scores(BASE, False)) * right
     assert value == pytest.approx(np.log(weights.sum()))
-    gradient = sparse()
-    restart.expect_lattice(KEYS, X, Y, SIZE, LENGTH, True, unary, step, sums, 1.0, *gradient)
-    np.testing.assert_allclose(gradient[0], weights @ PHI[False] / weights.sum(), atol=1e-10)
+    slopes = features.make_slopes(NUM)
+    restart.expect_lattice(KEYS, X, Y[:SIZE], True, chain[0], sums, 1.0, slopes)
+    np.testing.assert_allclose(slopes.values, weights @ PHI[False] / weights.sum(), atol=1e-10)
     passes.seed(2)
     found = np.empty(20_000, int)
     for k in range(len(found)):
@@ -103,30 +105,29 @@ def test_gibbs_conditionals_are_those_of_the_full_model():
             expected = np.array(
                 [np.exp(logs[NUMBER[o]] - logs.max()) if o in NUMBER else 0.0 for o in others]
             )
-            chances, *rest = conditional_of(z, site)
-            np.testing.assert_allclose(chances, expected / expected.sum(), atol=1e-12)
-            gradient = sparse()
-            kernels.add_score(
-                KEYS, X, LENGTH, np.array(z), site, z[site], TRIE[2], chances, *rest, 1.0, *gradient
-            )
+            found = conditional_of(z, site)
+            np.testing.assert_allclose(found.chances, expected / expected.sum(), atol=1e-12)
+            slopes = features.make_slopes(NUM)
+            kernels.add_score(MODEL, X, np.array(z), site, z[site], found, 1.0, slopes)
             mean = sum(
-                p * PHI[True][NUMBER[o]] for p, o in zip(chances, others, strict=True) if p > 0
+                p * PHI[True][NUMBER[o]]
+                for p, o in zip(found.chances, others, strict=True)
+                if p > 0
             )
-            np.testing.assert_allclose(gradient[0], PHI[True][NUMBER[z]] - mean, atol=5e-4)
+            np.testing.assert_allclose(slopes.values, PHI[True][NUMBER[z]] - mean, atol=5e-4)
 
 
 def test_the_block_kernel_leaves_the_full_model_alone(chain):
-    field, last, _ = chain
+    field, *_ = chain
     target = law(FULL, True)
+    weights = kernels.Weights(BASE, FULL, BASE)
     rng = np.random.default_rng(5)
     passes.seed(3)
     found = np.empty(20_000, int)
     for k in range(len(found)):
         z = np.array(STATES[rng.choice(len(STATES), p=target)])
-        kernels.block_step(
-            field, KEYS, X, LENGTH, last, *TRIE, BASE, FULL, z,
-            np.zeros((4, LENGTH), np.int64), np.zeros(4),
-        )  # fmt: skip
+        versions = np.zeros((4, LENGTH), np.int64)
+        kernels.block_step(MODEL, field, X, weights, z, versions, np.zeros(4))
         found[k] = NUMBER[tuple(z)]
     assert_follows(found, target)
 
@@ -139,18 +140,18 @@ def test_the_block_kernel_leaves_the_full_model_alone(chain):
 def test_a_pass_of_doeblin_learning_climbs_the_likelihood(backward, proposals, baseline):
     """The mean step over many passes points along the exact gradient: of log E[reward], or, where
     chains go back in time, of the true word's likelihood itself."""
-    mean_length, chains = 3, 64
+    mean_length = 3
+    plan = passes.Plan(mean_length, 64, backward, proposals, baseline=baseline)
     compiled.seed(4)
     moved, logs = np.zeros(2 * NUM), []
     for _ in range(400):
-        base, full = BASE.copy(), FULL.copy()
+        weights = kernels.Weights(BASE.copy(), FULL.copy(), BASE)
+        squares = np.zeros(NUM), np.zeros(NUM)
         # A huge delta makes AdaGrad's step proportional to the gradient.
         log_value, _ = compiled.doeblin_pass(
-            KEYS, X[None], np.array([LENGTH]), Y[None], np.array([SIZE]), np.array([0]), True,
-            *TRIE, base, full, np.zeros(NUM), np.zeros(NUM), BASE, mean_length, chains, backward,
-            proposals, True, baseline, 1.0, 1e12,
-        )  # fmt: skip
-        moved += np.concatenate([base - BASE, full - FULL]) * 1e6 / 400
+            MODEL, GESTURES, np.array([0]), weights, squares, plan, features.Rate(1.0, 1e12)
+        )
+        moved += np.concatenate([weights.restart - BASE, weights.full - FULL]) * 1e6 / 400
         logs.append(log_value)
     matrix = block_matrix if proposals else gibbs_matrix
     name = "word" if backward else "reward"
@@ -183,8 +184,5 @@ def test_the_trie_decoder_is_that_of_enumeration(chain):
     for k, power in enumerate(powers):
         best = int(np.argmax(np.array(values) + power * WORDS.log_frequency))
         for target in range(len(WORDS.words)):
-            found = compiled.exact(
-                KEYS, X[None], np.array([LENGTH]), np.array([target]), True, WORDS.child,
-                WORDS.word, WORDS.letter, WORDS.log_frequency, BASE, powers,
-            )  # fmt: skip
+            found = compiled.exact(MODEL, GESTURES, np.array([target]), BASE, powers)
             assert found[0, k] == (target == best)

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from ..._errors import InputError
 from ..data import Layout
 from ._compiled import doeblin_pass, exact, gibbs_pass, measure, rerank, seed
+from ._features import Rate
+from ._kernels import Weights
+from ._passes import Plan
 from ._task import DELTA, Curve, Gestures, Method, Task
 
 Engine = Literal["compiled", "library"]
@@ -42,52 +45,38 @@ def run_method(
     if engine not in get_args(Engine):
         raise InputError(f"engine = {engine!r} must be 'compiled' or 'library'")
     if engine == "library":
-        from .library_run import run_on_library
+        from .library_run import Setting, run_on_library
 
+        setting = Setting(task, method, transitions, chains, batch, on_dev)
         return run_on_library(
-            task, method, transitions, passes=passes, step=step, chains=chains, batch=batch,
-            on_dev=on_dev, only_last=only_last, progress=progress,
-        )  # fmt: skip
-    restart, full = task.restart.copy(), task.restart.copy()
-    squares, full_squares = np.zeros_like(full), np.zeros_like(full)
+            setting, passes=passes, step=step, only_last=only_last, progress=progress
+        )
+    weights = Weights(task.restart.copy(), task.restart.copy(), task.restart)
+    squares = np.zeros_like(weights.full), np.zeros_like(weights.full)
+    plan, rate, model = method.plan(transitions, chains), Rate(step, DELTA), task.model
     rng = np.random.default_rng([task.seed, 2])
     seed(task.seed + 1)
     count = len(task.train.x_sizes)
     held_out = task.dev if on_dev else task.test
     started, elapsed = time.process_time(), 0.0
-    data = (task.num_keys, *task.train)
     if method.reward_first:
         # The same reward and data, but without any transition: only u learns.
         for _ in range(passes):
-            doeblin_pass(
-                *data, rng.permutation(count), task.hard, *task.trie, restart, full, squares,
-                full_squares, task.restart, 0, chains, 0, 0, True, False, step, DELTA,
-            )  # fmt: skip
-        full = restart.copy()
-        full_squares[:] = 0.0
+            order = rng.permutation(count)
+            doeblin_pass(model, task.train, order, weights, squares, Plan(0, chains), rate)
+        weights.full[:] = weights.restart
+        squares[1][:] = 0.0
     values, seconds, total, testing = [], [], 0, 0.0
+    learn = doeblin_pass if method.learning == "doeblin" else gibbs_pass
     for number in range(passes):
         order = rng.permutation(count)
-        if method.learning == "doeblin":
-            result = doeblin_pass(
-                *data, order, task.hard, *task.trie, restart, full, squares, full_squares,
-                task.restart, transitions, chains, round(method.backward * chains),
-                method.proposals, method.train_restart, method.baseline, step, DELTA,
-            )  # fmt: skip
-        else:
-            result = gibbs_pass(
-                *data, order, task.hard, *task.trie, restart, full, full_squares,
-                method.from_restart, transitions, chains, step, DELTA,
-            )  # fmt: skip
+        result = learn(model, task.train, order, weights, squares, plan, rate)
         total += int(result[1])
         if not only_last or number == passes - 1:
             measured = time.process_time()
             elapsed += measured - started
             seconds.append(elapsed)
-            found = measure(
-                task.num_keys, *held_out, task.hard, *task.trie, restart, full, task.restart,
-                int(method.from_restart), transitions, method.geometric, chains, method.proposals,
-            )  # fmt: skip
+            found = measure(model, held_out, weights, plan)
             values.append(found)
             started = time.process_time()
             testing = (started - measured) / len(found)
@@ -111,18 +100,11 @@ def without_chains(task: Task, draws: int) -> dict[str, NDArray[np.float64]]:
         return np.array([words[text] for text in texts])
 
     def decode(part: Gestures) -> NDArray[np.float64]:
-        return exact(
-            task.num_keys, part.xs, part.x_sizes, targets(part), task.hard, task.dictionary.child,
-            task.dictionary.word, task.dictionary.letter, task.dictionary.log_frequency,
-            task.restart, _POWERS,
-        )  # fmt: skip
+        return exact(task.model, part, targets(part), task.restart, _POWERS)
 
     chosen = int(decode(task.dev).mean(axis=0).argmax())
     seed(task.seed + 2)
-    reranked = rerank(
-        task.num_keys, *task.test, task.hard, task.dictionary.child, task.dictionary.word,
-        task.dictionary.log_frequency, task.restart, draws, _POWERS[chosen],
-    )  # fmt: skip
+    reranked = rerank(task.model, task.test, task.restart, draws, _POWERS[chosen])
     return {"draws from u, reranked": reranked, "trie decoder": decode(task.test)[:, chosen]}
 
 

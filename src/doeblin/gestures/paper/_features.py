@@ -31,6 +31,12 @@ class Dictionary(NamedTuple):
     log_frequency: NDArray[np.float64]
     words: tuple[str, ...]
 
+    def model(self, *, hard: bool) -> Model:
+        return Model(
+            self.child.shape[1], hard, self.child, self.word, self.letter, self.frequency,
+            self.log_frequency,
+        )  # fmt: skip
+
     @classmethod
     def build(cls, lexicon: Lexicon, layout: Layout) -> Dictionary:
         """From the words of a lexicon, doubled letters and all."""
@@ -58,6 +64,36 @@ class Dictionary(NamedTuple):
             logs,
             lexicon.words,
         )
+
+
+class Model(NamedTuple):
+    """What compiled code must know of the model besides its weights: labels, and the dictionary.
+
+    `hard` allows a label to go on with a letter.
+    """
+
+    num_keys: int
+    hard: bool
+    child: NDArray[np.int32]
+    word: NDArray[np.int32]
+    letter: NDArray[np.int32]
+    frequency: NDArray[np.float64]
+    log_frequency: NDArray[np.float64]
+
+
+class Slopes(NamedTuple):
+    """A sparse gradient: its values, which of them are touched, and (after their count) where."""
+
+    values: NDArray[np.float64]
+    flags: NDArray[np.uint8]
+    touched: NDArray[np.int64]
+
+
+class Rate(NamedTuple):
+    """AdaGrad's step size, and what it adds to the sums of squares."""
+
+    step: float
+    delta: float
 
 
 def num_features(num_keys: int) -> int:
@@ -130,60 +166,62 @@ def spell(num_keys, z, length, letters):
 
 
 @njit
-def touch(gradient, flags, touched, at, amount):
+def make_slopes(size):
+    """A gradient of zeros."""
+    return Slopes(np.zeros(size), np.zeros(size, np.uint8), np.zeros(size + 1, np.int64))
+
+
+@njit
+def touch(slopes, at, amount):
     """Adds to a sparse gradient, and notes the place."""
-    if flags[at] == 0:
-        flags[at] = 1
-        touched[touched[0] + 1] = at
-        touched[0] += 1
-    gradient[at] += amount
+    if slopes.flags[at] == 0:
+        slopes.flags[at] = 1
+        slopes.touched[slopes.touched[0] + 1] = at
+        slopes.touched[0] += 1
+    slopes.values[at] += amount
 
 
 @njit
-def add_features(
-    num_keys, x, length, z, child, word, frequency, full, amount, gradient, flags, touched
-):
+def add_features(model, x, z, full, amount, slopes):
     """Adds `amount` times the features of a labelling."""
-    add_features_of(
-        num_keys, x, length, 0, length, z, child, word, frequency, full, amount, gradient, flags,
-        touched,
-    )  # fmt: skip
+    add_features_of(model, x, (0, len(x)), z, full, amount, slopes)
 
 
 @njit
-def add_features_of(
-    num_keys, x, length, begin, end, z, child, word, frequency, full, amount, gradient, flags,
-    touched,
-):  # fmt: skip
-    """The same, but u's features of the places from `begin` up to `end` only."""
+def add_features_of(model, x, between, z, full, amount, slopes):
+    """The same, but u's features of the places from one up to another only."""
+    num_keys = model.num_keys
+    begin, end = between
     node, size, last = 0, 0, num_keys
-    for i in range(length):
+    for i in range(len(x)):
         label = z[i]
         if begin <= i < end:
-            touch(gradient, flags, touched, label_index(num_keys, x[i], label), amount)
+            touch(slopes, label_index(num_keys, x[i], label), amount)
             before = z[i - 1] if i > 0 else 2 * num_keys + 1
-            touch(gradient, flags, touched, step_index(num_keys, x[i], before, label), amount)
+            touch(slopes, step_index(num_keys, x[i], before, label), amount)
             x_before = x[i - 1] if i > 0 else num_keys
-            touch(gradient, flags, touched, pair_index(num_keys, x[i], x_before, label), amount)
+            touch(slopes, pair_index(num_keys, x[i], x_before, label), amount)
         if full and starts(num_keys, label):
             letter = label - 1
-            touch(gradient, flags, touched, letter_index(num_keys, x[i], letter, last), amount)
+            touch(slopes, letter_index(num_keys, x[i], letter, last), amount)
             last = letter
             if node >= 0:
-                node = child[node, letter]
+                node = model.child[node, letter]
                 if node >= 0:
                     size += 1
-                    touch(gradient, flags, touched, prefix_index(num_keys, size), amount)
-    if full and node >= 0 and word[node] >= 0:
-        touch(gradient, flags, touched, word_index(num_keys), amount)
-        touch(gradient, flags, touched, word_index(num_keys) + 1, amount * frequency[word[node]])
+                    touch(slopes, prefix_index(num_keys, size), amount)
+    if full and node >= 0 and model.word[node] >= 0:
+        frequency = model.frequency[model.word[node]]
+        touch(slopes, word_index(num_keys), amount)
+        touch(slopes, word_index(num_keys) + 1, amount * frequency)
 
 
 @njit
-def lift(num_keys, x, length, z, child, word, frequency, base, full):
+def lift(model, x, z, base, full):
     """The full model's log-weight of a labelling less that of u at the weights `base`."""
+    num_keys = model.num_keys
     total, node, size, last = 0.0, 0, 0, num_keys
-    for i in range(length):
+    for i in range(len(x)):
         label = z[i]
         before = z[i - 1] if i > 0 else 2 * num_keys + 1
         x_before = x[i - 1] if i > 0 else num_keys
@@ -198,27 +236,27 @@ def lift(num_keys, x, length, z, child, word, frequency, base, full):
             total += full[letter_index(num_keys, x[i], letter, last)]
             last = letter
             if node >= 0:
-                node = child[node, letter]
+                node = model.child[node, letter]
                 if node >= 0:
                     size += 1
                     total += full[prefix_index(num_keys, size)]
-    if node >= 0 and word[node] >= 0:
+    if node >= 0 and model.word[node] >= 0:
         at = word_index(num_keys)
-        total += full[at] + full[at + 1] * frequency[word[node]]
+        total += full[at] + full[at + 1] * model.frequency[model.word[node]]
     return total
 
 
 @njit
-def adagrad(weights, squares, gradient, flags, touched, step, delta):
+def adagrad(weights, squares, slopes, rate):
     """One step up the sparse gradient, which is cleared."""
-    for k in range(touched[0]):
-        at = touched[k + 1]
-        slope = gradient[at]
+    for k in range(slopes.touched[0]):
+        at = slopes.touched[k + 1]
+        slope = slopes.values[at]
         squares[at] += slope * slope
-        weights[at] += step * slope / np.sqrt(squares[at] + delta)
-        gradient[at] = 0.0
-        flags[at] = 0
-    touched[0] = 0
+        weights[at] += rate.step * slope / np.sqrt(squares[at] + rate.delta)
+        slopes.values[at] = 0.0
+        slopes.flags[at] = 0
+    slopes.touched[0] = 0
 
 
 @njit

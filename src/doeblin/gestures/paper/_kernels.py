@@ -35,17 +35,33 @@ def prefix_sums(num_keys, weights, sums):
         sums[m] = sums[m - 1] + weights[prefix_index(num_keys, m)]
 
 
-@njit
-def conditional(
-    num_keys, x, length, z, site, hard, child, word, frequency, weights, sums,
-    chances, depth, ends, around,
-):  # fmt: skip
+class Weights(NamedTuple):
+    """Those of u, those of the full model, and those of the u that proposes blocks."""
+
+    restart: NDArray[np.float64]
+    full: NDArray[np.float64]
+    frozen: NDArray[np.float64]
+
+
+class Conditional(NamedTuple):
     """The conditional of one label given all others: `chances[v]`, adding up to one.
 
     For each emission e (0: no letter, else a letter) `depth[e]` is the length of the prefix that is
     in the dictionary and `ends[e]` the word that is spelled (or -1). `around` holds the previous
     letter, the place and the letter of the next one (place -1 if there is none).
     """
+
+    chances: NDArray[np.float64]
+    depth: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    around: NDArray[np.int64]
+
+
+@njit
+def conditional(model, x, z, site, weights, sums, found):
+    """Fills in the conditional at a site."""
+    num_keys, hard, child, length = model.num_keys, model.hard, model.child, len(x)
+    chances, depth, ends, around = found.chances, found.depth, found.ends, found.around
     labels = 2 * num_keys + 1
     node, size, last = 0, 0, num_keys
     for i in range(site):
@@ -84,11 +100,11 @@ def conditional(
                         break
                     count += 1
         depth[e] = count
-        ends[e] = word[here] if here >= 0 else -1
+        ends[e] = model.word[here] if here >= 0 else -1
         shared = sums[min(count, len(sums) - 1)]
         if ends[e] >= 0:
             at = word_index(num_keys)
-            shared += weights[at] + weights[at + 1] * frequency[ends[e]]
+            shared += weights[at] + weights[at + 1] * model.frequency[ends[e]]
         if e > 0:
             shared += weights[letter_index(num_keys, x[site], e - 1, last)]
         if place >= 0:
@@ -119,11 +135,10 @@ def conditional(
 
 
 @njit
-def add_score(
-    num_keys, x, length, z, site, chosen, frequency, chances, depth, ends, around, amount,
-    gradient, flags, touched,
-):  # fmt: skip
+def add_score(model, x, z, site, chosen, found, amount, slopes):
     """Adds `amount` times ∇ log of the conditional of `chosen` at `site`."""
+    num_keys, length = model.num_keys, len(x)
+    chances, depth, ends, around = found.chances, found.depth, found.ends, found.around
     if chances[chosen] > 1.0 - _SMALL:
         return
     labels = 2 * num_keys + 1
@@ -140,45 +155,45 @@ def add_score(
         if abs(share) < _SMALL:
             continue
         share *= amount
-        touch(gradient, flags, touched, label_index(num_keys, x[site], v), share)
-        touch(gradient, flags, touched, step_index(num_keys, x[site], before, v), share)
-        touch(gradient, flags, touched, pair_index(num_keys, x[site], x_before, v), share)
+        touch(slopes, label_index(num_keys, x[site], v), share)
+        touch(slopes, step_index(num_keys, x[site], before, v), share)
+        touch(slopes, pair_index(num_keys, x[site], x_before, v), share)
         if after >= 0:
-            touch(gradient, flags, touched, step_index(num_keys, x[site + 1], v, after), share)
+            touch(slopes, step_index(num_keys, x[site + 1], v, after), share)
         if emits:
             at = letter_index(num_keys, x[site], v - 1, last)
-            touch(gradient, flags, touched, at, share)
+            touch(slopes, at, share)
             if place >= 0:
                 at = letter_index(num_keys, x[place], letter, v - 1)
-                touch(gradient, flags, touched, at, share)
-            add_dictionary(num_keys, depth[v], ends[v], frequency, share, gradient, flags, touched)
+                touch(slopes, at, share)
+            add_dictionary(model, depth[v], ends[v], share, slopes)
     if abs(silent) >= _SMALL:
         silent *= amount
         if place >= 0:
-            touch(gradient, flags, touched, letter_index(num_keys, x[place], letter, last), silent)
-        add_dictionary(num_keys, depth[0], ends[0], frequency, silent, gradient, flags, touched)
+            touch(slopes, letter_index(num_keys, x[place], letter, last), silent)
+        add_dictionary(model, depth[0], ends[0], silent, slopes)
 
 
 @njit
-def add_dictionary(num_keys, depth, end, frequency, share, gradient, flags, touched):
+def add_dictionary(model, depth, end, share, slopes):
+    num_keys = model.num_keys
     for m in range(1, depth + 1):
-        touch(gradient, flags, touched, prefix_index(num_keys, m), share)
+        touch(slopes, prefix_index(num_keys, m), share)
     if end >= 0:
-        touch(gradient, flags, touched, word_index(num_keys), share)
-        touch(gradient, flags, touched, word_index(num_keys) + 1, share * frequency[end])
+        touch(slopes, word_index(num_keys), share)
+        touch(slopes, word_index(num_keys) + 1, share * model.frequency[end])
 
 
 @njit
-def block_step(
-    field, num_keys, x, length, last, child, word, frequency, frozen, full, z, versions, chances
-):
+def block_step(model, field, x, weights, z, versions, chances):
     """i-SIR: redraw a random prefix or suffix from u several times, pick one by exp(full - u).
 
-    `field` is that of u at the `frozen` weights. `versions[0]` becomes the present state, the
+    `field` is that of u at the frozen weights. `versions[0]` becomes the present state, the
     others the proposals, `chances` their probabilities. z becomes the one that is picked. Returns
     its number and the places between which u's features may differ.
     """
-    count = len(versions)
+    count, length = len(versions), len(x)
+    last = 2 * model.num_keys + 1 if model.hard else model.num_keys + 1
     versions[0, :length] = z[:length]
     prefix = np.random.random() < 0.5
     cut = np.random.randint(1, length + 1) if prefix else np.random.randint(0, length)
@@ -189,8 +204,8 @@ def block_step(
             if prefix:
                 draw_prefix(field, last, cut, length, versions[k])
             else:
-                draw_suffix(field, num_keys, cut, length, versions[k])
-        chances[k] = lift(num_keys, x, length, versions[k], child, word, frequency, frozen, full)
+                draw_suffix(field, model.num_keys, cut, length, versions[k])
+        chances[k] = lift(model, x, versions[k], weights.frozen, weights.full)
         top = max(top, chances[k])
     total = 0.0
     for k in range(count):
@@ -255,57 +270,50 @@ def make_record(num_keys, longest, chains, steps, proposals):
 
 
 @njit
-def move(
-    record, c, t, field, num_keys, x, length, last, hard, child, word, frequency, frozen, full,
-    sums, z,
-):  # fmt: skip
-    """One transition of chain c from z, kept as its step t."""
+def move(record, step, model, field, x, weights, sums, z):
+    """One transition from z, kept as a step (c, t): that of chain c at time t."""
     if record.versions.shape[1] > 0:
-        record.old[c, t] = 0
-        record.new[c, t], record.sites[c, t], record.stops[c, t] = block_step(
-            field, num_keys, x, length, last, child, word, frequency, frozen, full, z,
-            record.versions[c, t], record.chances[c, t],
-        )  # fmt: skip
+        record.old[step] = 0
+        record.new[step], record.sites[step], record.stops[step] = block_step(
+            model, field, x, weights, z, record.versions[step], record.chances[step]
+        )
         return
-    site = np.random.randint(length)
-    conditional(
-        num_keys, x, length, z, site, hard, child, word, frequency, full, sums,
-        record.chances[c, t], record.depth[c, t], record.ends[c, t], record.around[c, t],
-    )  # fmt: skip
-    record.sites[c, t] = site
-    record.old[c, t] = z[site]
-    record.new[c, t] = draw(record.chances[c, t], 2 * num_keys + 1)
-    z[site] = record.new[c, t]
+    site = np.random.randint(len(x))
+    conditional(model, x, z, site, weights.full, sums, kept(record, step))
+    record.sites[step] = site
+    record.old[step] = z[site]
+    record.new[step] = draw(record.chances[step], 2 * model.num_keys + 1)
+    z[site] = record.new[step]
 
 
 @njit
-def add_move(
-    record, c, t, chosen, num_keys, x, length, z, child, word, frequency, amount, gradient,
-    flags, touched,
-):  # fmt: skip
+def kept(record, step):
+    """The conditional of a step of single-site Gibbs."""
+    return Conditional(
+        record.chances[step], record.depth[step], record.ends[step], record.around[step]
+    )
+
+
+@njit
+def add_move(record, step, chosen, model, x, z, amount, slopes):
     """Adds `amount` times ∇ log of the chance of `chosen` at a step; z is the state before it."""
     if record.versions.shape[1] == 0:
-        add_score(
-            num_keys, x, length, z, record.sites[c, t], chosen, frequency, record.chances[c, t],
-            record.depth[c, t], record.ends[c, t], record.around[c, t], amount, gradient, flags,
-            touched,
-        )  # fmt: skip
+        found = kept(record, step)
+        add_score(model, x, z, record.sites[step], chosen, found, amount, slopes)
         return
-    versions, chances = record.versions[c, t], record.chances[c, t]
+    versions, chances = record.versions[step], record.chances[step]
     for k in range(len(versions)):
         share = (1.0 if k == chosen else 0.0) - chances[k]
         # Proposals are often the same: their shares go to the first one.
         again = False
         for other in range(len(versions)):
-            if other != k and same(versions[other], versions[k], length):
+            if other != k and same(versions[other], versions[k], len(x)):
                 again = again or other < k
                 share += (1.0 if other == chosen else 0.0) - chances[other]
         if not again and abs(share) > _SMALL_BLOCK:
             # The shares add up to zero, and so do the features that all versions have.
-            add_features_of(
-                num_keys, x, length, record.sites[c, t], record.stops[c, t], versions[k], child,
-                word, frequency, True, amount * share, gradient, flags, touched,
-            )  # fmt: skip
+            between = record.sites[step], record.stops[step]
+            add_features_of(model, x, between, versions[k], True, amount * share, slopes)
 
 
 @njit
@@ -318,9 +326,9 @@ def same(one, other, length):
 
 
 @njit
-def replay(record, c, t, length, z):
-    """Takes the kept step t of chain c once more."""
+def replay(record, step, length, z):
+    """Takes a kept step once more."""
     if record.versions.shape[1] > 0:
-        z[:length] = record.versions[c, t, record.new[c, t], :length]
+        z[:length] = record.versions[step][record.new[step], :length]
     else:
-        z[record.sites[c, t]] = record.new[c, t]
+        z[record.sites[step]] = record.new[step]

@@ -16,47 +16,41 @@ WORD, CHARACTER, COMMONEST, FINAL = 0, 1, 2, 3
 
 
 @njit
-def measure(
-    num_keys, xs, x_sizes, ys, y_sizes, hard, child, word, frequency, restart, full, frozen,
-    start, transitions, geometric, chains, proposals,
-):  # fmt: skip
+def measure(model, gestures, weights, plan):
     """Word and character accuracy over samples after burn-in, of the commonest, of the last.
 
-    `start` 0 is z_i = x_i, 1 is u. With `geometric`, chains take a random number of transitions
-    with mean `transitions`. The first half of a chain is burn-in. Returns accuracies for each
-    gesture.
+    The first half of a chain is burn-in. Returns accuracies for each gesture.
     """
-    longest = xs.shape[1]
+    num_keys, hard, count = model.num_keys, model.hard, len(gestures.x_sizes)
+    transitions, chains, longest = plan.transitions, plan.chains, gestures.xs.shape[1]
     field, proposal = make_field(num_keys, longest), make_field(num_keys, longest)
-    record = make_record(num_keys, longest, 1, 1, proposals)
+    record = make_record(num_keys, longest, 1, 1, plan.proposals)
     sums = np.zeros(longest + 1)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     most = chains * (LONGEST_TOUR * max(transitions, 1) + 1)
     codes, counts = np.zeros(most, np.uint64), np.zeros(most, np.int64)
     hits = np.zeros(most, np.int64)
-    out = np.zeros((len(x_sizes), 4))
-    prefix_sums(num_keys, full, sums)
-    for e in range(len(x_sizes)):
-        x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
-        last, _ = fill_field(field, num_keys, x, length, restart, hard, False)
-        if proposals > 0:
-            fill_field(proposal, num_keys, x, length, frozen, hard, True)
+    out = np.zeros((count, 4))
+    prefix_sums(num_keys, weights.full, sums)
+    for e in range(count):
+        length, size = gestures.x_sizes[e], gestures.y_sizes[e]
+        x, y = gestures.xs[e, :length], gestures.ys[e, :size]
+        fill_field(field, num_keys, x, length, weights.restart, hard, False)
+        if plan.proposals > 0:
+            fill_field(proposal, num_keys, x, length, weights.frozen, hard, True)
         distinct, samples = 0, 0
         for _ in range(chains):
-            if start == 1:
+            if plan.from_restart:
                 draw_suffix(field, num_keys, 0, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
             total = transitions
-            if geometric:
+            if plan.geometric:
                 total = tour_length(1.0 / (transitions + 1.0), LONGEST_TOUR * transitions)
             for t in range(total + 1):
                 if t > 0:
-                    move(
-                        record, 0, 0, proposal, num_keys, x, length, last, hard, child, word,
-                        frequency, frozen, full, sums, z,
-                    )  # fmt: skip
+                    move(record, (0, 0), model, proposal, x, weights, sums, z)
                 if t < total - total // 2 and total > 0:
                     continue
                 found = spell(num_keys, z, length, letters)
@@ -83,19 +77,18 @@ def measure(
 
 
 @njit
-def rerank(
-    num_keys, xs, x_sizes, ys, y_sizes, hard, child, word, log_frequency, restart, draws, power
-):
+def rerank(model, gestures, restart, draws, power):
     """Independent draws from u; of the dictionary words among them, that of the largest
     u(word | x) · frequency^power. Returns whether it was right, for each gesture."""
-    longest = xs.shape[1]
+    num_keys, hard, word = model.num_keys, model.hard, model.word
+    longest, count = gestures.xs.shape[1], len(gestures.x_sizes)
     field = make_field(num_keys, longest)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     lattice_sums = np.zeros((longest, longest + 1, 3))
-    seen = np.full(len(log_frequency), -1)
-    out = np.zeros(len(x_sizes))
-    for e in range(len(x_sizes)):
-        x, length = xs[e], x_sizes[e]
+    seen = np.full(len(model.log_frequency), -1)
+    out = np.zeros(count)
+    for e in range(count):
+        x, length = gestures.xs[e], gestures.x_sizes[e]
         fill_field(field, num_keys, x, length, restart, hard, False)
         unary, step = field.unary, field.step
         best = -np.inf
@@ -104,34 +97,33 @@ def rerank(
             size = spell(num_keys, z, length, letters)
             node = 0
             for k in range(size):
-                node = child[node, letters[k]]
+                node = model.child[node, letters[k]]
                 if node < 0:
                     break
             if node < 0 or word[node] < 0 or seen[word[node]] == e:
                 continue
             seen[word[node]] = e
             value = lattice(num_keys, letters, size, length, hard, unary, step, lattice_sums)
-            value += power * log_frequency[word[node]]
+            value += power * model.log_frequency[word[node]]
             if value > best:
                 best = value
-                out[e] = edit_distance(ys[e], y_sizes[e], letters, size) == 0
+                out[e] = edit_distance(gestures.ys[e], gestures.y_sizes[e], letters, size) == 0
     return out
 
 
 @njit
-def exact(
-    num_keys, xs, x_sizes, targets, hard, child, word, letter, log_frequency, restart, powers
-):
+def exact(model, gestures, targets, restart, powers):
     """The trie decoder: the word of the largest u(word | x) · frequency^power in the dictionary,
     summed exactly over alignments. Returns hits for each gesture and power."""
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
+    num_keys, hard, child, word = model.num_keys, model.hard, model.child, model.word
+    labels, longest, count = 2 * num_keys + 1, gestures.xs.shape[1], len(gestures.x_sizes)
     unary, step = np.zeros((longest, labels)), np.zeros((longest, labels, labels))
     behind = np.zeros((longest, labels))
     sums = np.zeros((len(child), longest, 3))
-    out = np.zeros((len(x_sizes), len(powers)))
+    out = np.zeros((count, len(powers)))
     best = np.zeros(len(powers))
-    for e in range(len(x_sizes)):
-        x, length = xs[e], x_sizes[e]
+    for e in range(count):
+        x, length = gestures.xs[e], gestures.x_sizes[e]
         last = potentials(num_keys, x, length, restart, hard, unary, step)
         log_partition = backward(num_keys, length, last, unary, step, behind)
         # Dividing each place by the partition's geometric mean keeps the sums within range.
@@ -142,7 +134,7 @@ def exact(
             sums[0, i, 0] = before * unary[i, 0] * scale
         for parent in range(len(child)):
             # Nodes are numbered before their children.
-            p = letter[parent] + 1
+            p = model.letter[parent] + 1
             for c in range(num_keys):
                 node = child[parent, c]
                 if node < 0:
@@ -167,7 +159,7 @@ def exact(
                 mass = sums[node, length - 1].sum()
                 if word[node] >= 0 and mass > 1e-290:
                     for k in range(len(powers)):
-                        value = math.log(mass) + powers[k] * log_frequency[word[node]]
+                        value = math.log(mass) + powers[k] * model.log_frequency[word[node]]
                         if value > best[k]:
                             best[k] = value
                             out[e, k] = word[node] == targets[e]

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._numba import njit
-from ._features import adagrad, add_features, edit_distance, lift, reward, spell
+from ._features import adagrad, add_features, edit_distance, lift, make_slopes, reward, spell
 from ._kernels import add_move, make_record, move, prefix_sums, replay
 from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field
 
 # A tour is cut off at this many times its mean length.
 LONGEST_TOUR = 10
+
+
+class Plan(NamedTuple):
+    """How chains are run: transitions of each (on average, where `geometric`), and how many chains.
+
+    So many chains, `backward`, begin at the true word and walk back in time. `proposals` > 0 is the
+    block kernel with proposals from u at the frozen weights, else it is single-site Gibbs. Chains
+    start from u, or else from the keys. `baseline` takes off the mean weight of the other chains,
+    which changes no expectation.
+    """
+
+    transitions: int
+    chains: int
+    backward: int = 0
+    proposals: int = 0
+    from_restart: bool = True
+    train_restart: bool = True
+    baseline: bool = False
+    geometric: bool = False
 
 
 @njit
@@ -70,40 +90,36 @@ def path_weights(logs, forward_share, length):
 
 
 @njit
-def doeblin_pass(
-    num_keys, xs, x_sizes, ys, y_sizes, order, hard, child, word, frequency,
-    restart, full, restart_squares, full_squares, frozen,
-    mean_length, chains, backward_chains, proposals, train_restart, baseline, step_size, delta,
-):  # fmt: skip
+def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
     """Gradient steps by tours of the Doeblin chain, of which every state is a draw from π̃.
 
-    Without `backward_chains` this is Algorithm 1 with edit-distance weights: ∇ log E_π̃[reward],
+    Without chains that go back this is Algorithm 1 with edit-distance weights: ∇ log E_π̃[reward],
     every transition being responsible for all states that follow it. With them it is ∇ log π̃(y):
     so many chains begin at an alignment of the true word, drawn exactly by the lattice, and walk
     back in time (both kernels are reversible); the others walk forward and count where they spell
-    the word. `proposals` > 0 uses the block kernel with proposals from u at the `frozen` weights,
-    else single-site Gibbs. `baseline` takes off the mean weight of the other chains, which changes
-    no expectation. Returns the mean log of the estimates and the transitions.
+    the word. `squares` are AdaGrad's, of u and of the full model. Returns the mean log of the
+    estimates and the transitions.
     """
-    longest = xs.shape[1]
+    num_keys, hard, longest = model.num_keys, model.hard, gestures.xs.shape[1]
+    mean_length, chains, backward_chains = plan.transitions, plan.chains, plan.backward
+    restart, full, frozen = weights
     epsilon, most = 1.0 / (mean_length + 1.0), LONGEST_TOUR * max(mean_length, 1)
     field, proposal = make_field(num_keys, longest), make_field(num_keys, longest)
-    record = make_record(num_keys, longest, chains, most + 1, proposals)
-    g0, f0 = np.zeros(len(full)), np.zeros(len(full), np.uint8)
-    g1, f1 = np.zeros(len(full)), np.zeros(len(full), np.uint8)
-    t0, t1 = np.zeros(len(full) + 1, np.int64), np.zeros(len(full) + 1, np.int64)
+    record = make_record(num_keys, longest, chains, most + 1, plan.proposals)
+    slopes, full_slopes = make_slopes(len(full)), make_slopes(len(full))
     sums = np.zeros(longest + 1)
-    spellings = np.zeros((longest, ys.shape[1] + 1, 3))
+    spellings = np.zeros((longest, gestures.ys.shape[1] + 1, 3))
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     lengths = np.zeros(chains, np.int64)
     first = np.zeros((chains, longest), np.int64)
-    weights = np.zeros((chains, most + 2))
+    worth = np.zeros((chains, most + 2))
     log_value, transitions = 0.0, 0
     for e in order:
-        x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
+        length, size = gestures.x_sizes[e], gestures.y_sizes[e]
+        x, y = gestures.xs[e, :length], gestures.ys[e, :size]
         prefix_sums(num_keys, full, sums)
         last, log_partition = fill_field(field, num_keys, x, length, restart, hard, False)
-        if proposals > 0:
+        if plan.proposals > 0:
             fill_field(proposal, num_keys, x, length, frozen, hard, True)
         log_word = 0.0
         if backward_chains > 0:
@@ -121,31 +137,28 @@ def doeblin_pass(
             lengths[c] = tour_length(epsilon, most) if mean_length > 0 else 0
             begin = 0.0
             if backward_chains > 0:
-                begin = lift(num_keys, x, length, z, child, word, frequency, restart, full)
+                begin = lift(model, x, z, restart, full)
             for t in range(lengths[c] + 1):
                 if t > 0:
-                    move(
-                        record, c, t, proposal, num_keys, x, length, last, hard, child, word,
-                        frequency, frozen, full, sums, z,
-                    )  # fmt: skip
+                    move(record, (c, t), model, proposal, x, weights, sums, z)
                 if backward_chains == 0:
-                    weights[c, t] = reward_of(num_keys, z, length, y, size, letters)
+                    worth[c, t] = reward_of(num_keys, z, length, y, size, letters)
                 elif not back and not spells(num_keys, z, length, y, size, letters):
-                    weights[c, t] = -np.inf
+                    worth[c, t] = -np.inf
                 else:
                     # By reversibility p/p_backward = u(y)·lift(where the path ends)/lift(start).
-                    here = lift(num_keys, x, length, z, child, word, frequency, restart, full)
-                    weights[c, t] = log_word + (begin - here if back else here - begin)
+                    here = lift(model, x, z, restart, full)
+                    worth[c, t] = log_word + (begin - here if back else here - begin)
             transitions += lengths[c]
         if backward_chains > 0:
-            log_value += path_weights(weights, 1.0 - backward_chains / chains, lengths)
+            log_value += path_weights(worth, 1.0 - backward_chains / chains, lengths)
         # Chains of either direction are the baseline of their own kind.
         earned, prefixes = np.zeros(2), np.zeros(2)
         for c in range(chains):
             kind = 1 if c < backward_chains else 0
             prefixes[kind] += lengths[c] + 1
             for t in range(lengths[c] + 1):
-                earned[kind] += weights[c, t]
+                earned[kind] += worth[c, t]
         total, states = earned.sum(), prefixes.sum()
         log_value += math.log(total / states)
         restarted = 0.0
@@ -153,10 +166,10 @@ def doeblin_pass(
             back = c < backward_chains
             own = 0.0
             for t in range(lengths[c] + 1):
-                own += weights[c, t]
+                own += worth[c, t]
             kind = 1 if back else 0
             others = prefixes[kind] - lengths[c] - 1
-            base = (earned[kind] - own) / others if baseline and others > 0 else 0.0
+            base = (earned[kind] - own) / others if plan.baseline and others > 0 else 0.0
             z[:] = first[c]
             to_go, run = own, 0.0
             for t in range(lengths[c] + 1):
@@ -171,48 +184,41 @@ def doeblin_pass(
                         if counts == new:
                             amount = to_go - less if part == 0 else 0.0
                         if amount != 0.0:
+                            chosen = counts if part == 0 else new
                             add_move(
-                                record, c, t, counts if part == 0 else new, num_keys, x, length,
-                                z, child, word, frequency, amount / total, g1, f1, t1,
-                            )  # fmt: skip
-                    replay(record, c, t, length, z)
-                run += weights[c, t]
-                to_go -= weights[c, t]
+                                record, (c, t), chosen, model, x, z, amount / total, full_slopes
+                            )
+                    replay(record, (c, t), length, z)
+                run += worth[c, t]
+                to_go -= worth[c, t]
                 # u drew the first state of a walk forward, and every last state of one back.
-                if not train_restart or not (back or t == 0):
+                if not plan.train_restart or not (back or t == 0):
                     continue
                 if back and t < lengths[c] and record.old[c, t + 1] == record.new[c, t + 1]:
                     continue
                 amount = (run if back else own - less) / total
-                add_features(
-                    num_keys, x, length, z, child, word, frequency, False, amount, g0, f0, t0
-                )
+                add_features(model, x, z, False, amount, slopes)
                 restarted += amount
                 run = 0.0
-        if train_restart:
-            expect(
-                num_keys, x, length, last, field.unary, field.step, field.behind, -restarted,
-                g0, f0, t0,
-            )  # fmt: skip
-            adagrad(restart, restart_squares, g0, f0, t0, step_size, delta)
-        adagrad(full, full_squares, g1, f1, t1, step_size, delta)
+        if plan.train_restart:
+            expect(num_keys, x, last, field, -restarted, slopes)
+            adagrad(restart, squares[0], slopes, rate)
+        adagrad(full, squares[1], full_slopes, rate)
     return log_value / len(order), transitions
 
 
 @njit
-def gibbs_pass(
-    num_keys, xs, x_sizes, ys, y_sizes, order, hard, child, word, frequency,
-    restart, full, full_squares, from_restart, transitions, chains, step_size, delta,
-):  # fmt: skip
+def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
     """The approximate gradient: reweighted minus plain features of samples after burn-in.
 
-    Chains start from u, or else from z_i = x_i, and take `transitions` Gibbs steps.
+    Chains start from u, or else from z_i = x_i, and take Gibbs steps in the full model, which alone
+    is trained.
     """
-    longest = xs.shape[1]
+    num_keys, longest = model.num_keys, gestures.xs.shape[1]
+    transitions, chains, full = plan.transitions, plan.chains, weights.full
     field = make_field(num_keys, longest)
     record = make_record(num_keys, longest, 1, 1, 0)
-    gradient, flags = np.zeros(len(full)), np.zeros(len(full), np.uint8)
-    touched = np.zeros(len(full) + 1, np.int64)
+    slopes = make_slopes(len(full))
     sums = np.zeros(longest + 1)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     burn = transitions // 2
@@ -221,22 +227,19 @@ def gibbs_pass(
     rewards = np.zeros((chains, kept))
     log_reward = 0.0
     for e in order:
-        x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
+        length, size = gestures.x_sizes[e], gestures.y_sizes[e]
+        x, y = gestures.xs[e, :length], gestures.ys[e, :size]
         prefix_sums(num_keys, full, sums)
-        last = 2 * num_keys + 1
-        if from_restart:
-            last, _ = fill_field(field, num_keys, x, length, restart, hard, False)
+        if plan.from_restart:
+            fill_field(field, num_keys, x, length, weights.restart, model.hard, False)
         for c in range(chains):
-            if from_restart:
+            if plan.from_restart:
                 draw_suffix(field, num_keys, 0, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
             for t in range(1, transitions + 1):
-                move(
-                    record, 0, 0, field, num_keys, x, length, last, hard, child, word, frequency,
-                    full, full, sums, z,
-                )  # fmt: skip
+                move(record, (0, 0), model, field, x, weights, sums, z)
                 if t > burn:
                     states[c, t - burn - 1] = z
                     rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, size, letters)
@@ -254,10 +257,7 @@ def gibbs_pass(
                             same = False
                             break
                 if not same:
-                    add_features(
-                        num_keys, x, length, states[c, t], child, word, frequency, True, amount,
-                        gradient, flags, touched,
-                    )  # fmt: skip
+                    add_features(model, x, states[c, t], True, amount, slopes)
                     amount = 0.0
-        adagrad(full, full_squares, gradient, flags, touched, step_size, delta)
+        adagrad(full, squares[1], slopes, rate)
     return log_reward / len(order), len(order) * chains * transitions

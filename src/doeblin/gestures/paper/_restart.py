@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._numba import njit
-from ._features import adagrad, label_index, pair_index, step_index, touch
+from ._features import adagrad, label_index, make_slopes, pair_index, step_index, touch
 
 # Expectations below this are left out of sparse gradients.
 _SMALL = 1e-6
@@ -192,12 +192,13 @@ def draw_prefix(field, last, stop, length, z):
 
 
 @njit
-def expect(num_keys, x, length, last, unary, step, behind, amount, gradient, flags, touched):
+def expect(num_keys, x, last, field, amount, slopes):
     """Adds `amount` times u's expected features."""
+    unary, step, behind = field.unary, field.step, field.behind
     labels = 2 * num_keys + 1
     ahead = np.zeros(last)
     fresh = np.zeros(last)
-    for i in range(length):
+    for i in range(len(x)):
         scale = 0.0
         for v in range(last):
             fresh[v] = 0.0
@@ -217,16 +218,16 @@ def expect(num_keys, x, length, last, unary, step, behind, amount, gradient, fla
         for v in range(last):
             share = amount * fresh[v] * behind[i, v] / scale
             if abs(share) > _SMALL:
-                touch(gradient, flags, touched, label_index(num_keys, x[i], v), share)
-                touch(gradient, flags, touched, pair_index(num_keys, x[i], x_before, v), share)
+                touch(slopes, label_index(num_keys, x[i], v), share)
+                touch(slopes, pair_index(num_keys, x[i], x_before, v), share)
                 if i == 0:
-                    touch(gradient, flags, touched, step_index(num_keys, x[0], labels, v), share)
+                    touch(slopes, step_index(num_keys, x[0], labels, v), share)
         if i > 0:
             for p in range(last):
                 for v in range(last):
                     share = amount * ahead[p] * step[i, p, v] * unary[i, v] * behind[i, v] / scale
                     if abs(share) > _SMALL:
-                        touch(gradient, flags, touched, step_index(num_keys, x[i], p, v), share)
+                        touch(slopes, step_index(num_keys, x[i], p, v), share)
         norm = fresh.sum()
         for v in range(last):
             ahead[v] = fresh[v] / norm
@@ -301,10 +302,9 @@ def draw_lattice(num_keys, y, size, length, hard, step, sums, z):
 
 
 @njit
-def expect_lattice(
-    num_keys, x, y, size, length, hard, unary, step, sums, amount, gradient, flags, touched
-):
+def expect_lattice(num_keys, x, y, hard, field, sums, amount, slopes):
     """Adds `amount` times the expected features given that the labelling spells y."""
+    unary, step, length, size = field.unary, field.step, len(x), len(y)
     labels = 2 * num_keys + 1
     kinds = 3 if hard else 2
     after = np.zeros((size + 1, 3))
@@ -320,10 +320,10 @@ def expect_lattice(
                 if share == 0.0:
                     continue
                 v = lattice_label(num_keys, y, j, kind)
-                touch(gradient, flags, touched, label_index(num_keys, x[i], v), share)
-                touch(gradient, flags, touched, pair_index(num_keys, x[i], x_before, v), share)
+                touch(slopes, label_index(num_keys, x[i], v), share)
+                touch(slopes, pair_index(num_keys, x[i], x_before, v), share)
                 if i == 0:
-                    touch(gradient, flags, touched, step_index(num_keys, x[0], labels, v), share)
+                    touch(slopes, step_index(num_keys, x[0], labels, v), share)
         if i == 0:
             break
         new[:] = 0.0
@@ -349,35 +349,28 @@ def expect_lattice(
                             share = amount * sums[i - 1, past, q] * through / scale
                             if share != 0.0:
                                 at = step_index(num_keys, x[i], p, v)
-                                touch(gradient, flags, touched, at, share)
+                                touch(slopes, at, share)
         after[:] = new / (sums[i - 1, : size + 1] * new).sum()
 
 
 @njit
-def likelihood_pass(
-    num_keys, xs, x_sizes, ys, y_sizes, order, hard, weights, squares, step_size, delta
-):
+def likelihood_pass(num_keys, hard, gestures, order, weights, squares, rate):
     """One pass of AdaGrad on u's own likelihood of the words. Returns the mean log-likelihood."""
-    labels, longest = 2 * num_keys + 1, xs.shape[1]
-    unary = np.zeros((longest, labels))
-    step = np.zeros((longest, labels, labels))
-    behind = np.zeros((longest, labels))
-    sums = np.zeros((longest, ys.shape[1] + 1, 3))
-    gradient = np.zeros(len(weights))
-    flags = np.zeros(len(weights), np.uint8)
-    touched = np.zeros(len(weights) + 1, np.int64)
+    longest = gestures.xs.shape[1]
+    field = make_field(num_keys, longest)
+    sums = np.zeros((longest, gestures.ys.shape[1] + 1, 3))
+    slopes = make_slopes(len(weights))
     total = 0.0
     for e in order:
-        x, length, y, size = xs[e], x_sizes[e], ys[e], y_sizes[e]
-        last = potentials(num_keys, x, length, weights, hard, unary, step)
-        log_partition = backward(num_keys, length, last, unary, step, behind)
-        value = lattice(num_keys, y, size, length, hard, unary, step, sums)
+        length, size = gestures.x_sizes[e], gestures.y_sizes[e]
+        x, y = gestures.xs[e, :length], gestures.ys[e, :size]
+        last = potentials(num_keys, x, length, weights, hard, field.unary, field.step)
+        log_partition = backward(num_keys, length, last, field.unary, field.step, field.behind)
+        value = lattice(num_keys, y, size, length, hard, field.unary, field.step, sums)
         if value == -np.inf:
             continue
         total += value - log_partition
-        expect_lattice(
-            num_keys, x, y, size, length, hard, unary, step, sums, 1.0, gradient, flags, touched
-        )
-        expect(num_keys, x, length, last, unary, step, behind, -1.0, gradient, flags, touched)
-        adagrad(weights, squares, gradient, flags, touched, step_size, delta)
+        expect_lattice(num_keys, x, y, hard, field, sums, 1.0, slopes)
+        expect(num_keys, x, last, field, -1.0, slopes)
+        adagrad(weights, squares, slopes, rate)
     return total / len(order)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..._errors import InputError
 from ..data import Generator, Layout, Lexicon, key_string
 from ._compiled import likelihood_pass
-from ._features import Dictionary, num_features
+from ._features import Dictionary, Model, Rate, num_features
+from ._passes import Plan
 
 Weights = NDArray[np.float64]
 DELTA = 1e-2
@@ -72,8 +73,8 @@ class Task:
         return self.dictionary.child.shape[1]
 
     @property
-    def trie(self) -> tuple[NDArray, NDArray, Weights]:
-        return self.dictionary.child, self.dictionary.word, self.dictionary.frequency
+    def model(self) -> Model:
+        return self.dictionary.model(hard=self.hard)
 
 
 def make_task(
@@ -113,9 +114,10 @@ def make_task(
     weights = np.zeros(num_features(task.num_keys))
     squares = np.zeros_like(weights)
     rng = np.random.default_rng([seed, 1])
+    rate = Rate(0.5, 1.0)
     for _ in range(restart_passes):
         order = rng.permutation(num_train)
-        likelihood_pass(task.num_keys, *task.train, order, hard, weights, squares, 0.5, 1.0)
+        likelihood_pass(task.num_keys, hard, task.train, order, weights, squares, rate)
     task.restart = weights
     return task
 
@@ -139,6 +141,18 @@ class Method:
     baseline: bool = False
     geometric: bool = False
     reward_first: bool = False
+
+    def plan(self, transitions: int, chains: int) -> Plan:
+        return Plan(
+            transitions,
+            chains,
+            round(self.backward * chains),
+            self.proposals,
+            self.from_restart,
+            self.train_restart,
+            self.baseline,
+            self.geometric,
+        )
 
 
 METHODS = {

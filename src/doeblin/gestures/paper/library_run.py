@@ -274,7 +274,7 @@ class Setting:
         self, task: Task, method: Method, transitions: int, chains: int, batch: int, on_dev: bool
     ):
         self.plan = Plan(method, transitions, chains, task.num_keys, task.hard)
-        self.batch = batch
+        self.batch, self.seed = batch, task.seed
         start = jnp.asarray(task.restart, jnp.float32)
         self.fixed, self.weights = Fixed(Trie.of(task.dictionary), start), Weights(start, start)
         self.train = _dataset(task.train, self.fixed.trie.depth)
@@ -296,25 +296,20 @@ class Setting:
 
 
 def run_on_library(
-    task: Task,
-    method: Method,
-    transitions: int,
+    setting: Setting,
     *,
     passes: int,
     step: float,
-    chains: int,
-    batch: int,
-    on_dev: bool,
     only_last: bool,
     progress: Callable[[], None] | None,
 ) -> Curve:
     """`run_method` on the library. Seconds are those of the clock, without compilation."""
-    setting = Setting(task, method, transitions, chains, batch, on_dev)
     setting.compile()
+    batch = setting.batch
     plan, fixed, weights, train = setting.plan, setting.fixed, setting.weights, setting.train
     squares = _ADAGRAD.init(weights)
-    rng = np.random.default_rng([task.seed, 2])
-    key, test_key = jax.random.split(jax.random.key(task.seed + 1))
+    rng = np.random.default_rng([setting.seed, 2])
+    key, test_key = jax.random.split(jax.random.key(setting.seed + 1))
     taken, testing = [], 0.0
 
     def one_pass(estimate: Estimate, weights: Weights, squares: Any) -> tuple[Weights, Any]:
@@ -337,7 +332,7 @@ def run_on_library(
         return np.array(found)
 
     started, elapsed = time.perf_counter(), 0.0
-    if method.reward_first:
+    if plan.method.reward_first:
         for _ in range(passes):
             weights, squares = one_pass(by_restart, weights, squares)
         weights = Weights(weights.restart, weights.restart)
