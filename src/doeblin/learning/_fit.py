@@ -18,6 +18,7 @@ import numpy as np
 import optax
 from jax.sharding import Mesh
 
+from .._checkpoint import check_facts, remove_leftovers
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._mesh import at_home, check_agreement, checked_mesh, everywhere, using, writes
@@ -29,7 +30,7 @@ from ._contrastive import PersistentContrastive
 from ._data import Dataset
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
-from ._step import Solver, evaluate, refuse_gradient, refuse_impossible, train_step
+from ._step import Solver, Training, evaluate, refuse_gradient, refuse_impossible, train_step
 
 Objective = Callable[[RandomKey, Any, Any], PathEstimate]
 """objective(key, parameters, example): an estimate to maximise, for one example."""
@@ -180,7 +181,7 @@ def fit(
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         if writes(mesh):
-            checkpoints.remove_leftovers(path)
+            remove_leftovers(path)
         if path.exists():
             trees, run = _resumed(path, facts, _trees(learned, best, state, key, memory))
             learned, best, state = (trees[name] for name in ("parameters", "best", "optimiser"))
@@ -189,6 +190,7 @@ def fit(
 
     check_agreement(mesh, facts, epochs, vars(run))
     objective, fixed = everywhere(mesh, (objective, fixed))
+    training = Training(objective, fixed, solver, penalty, mesh)
     learned, best, state, memory = everywhere(mesh, (learned, best, state, memory))
 
     def save() -> None:
@@ -217,7 +219,7 @@ def fit(
                 kept = _recalled(memory, bucket, indices, batch_size)
                 step_key, before = jax.random.fold_in(key, run.steps), learned
                 learned, state, sums, kept = train_step(
-                    objective, solver, learned, fixed, state, penalty, step_key, batch, kept, mesh
+                    training, learned, state, step_key, batch, kept
                 )
                 if sums.pop("bad"):
                     numbers = data.numbers[bucket][indices]
@@ -355,7 +357,7 @@ def _resumed(
     path: Path, facts: dict[str, Any], like: dict[str, Any]
 ) -> tuple[dict[str, Any], _Run]:
     trees, found = checkpoints.load(path, like)
-    checkpoints.check_facts(path, found, facts)
+    check_facts(path, found, facts)
     return jax.tree.map(jnp.asarray, trees), _Run(**found["run"])
 
 

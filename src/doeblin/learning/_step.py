@@ -48,19 +48,21 @@ class Solver:
         return hashlib.sha256(_told(self.made_of).encode()).hexdigest()[:16]
 
 
+class Training(NamedTuple):
+    """What remains the same in all steps of a training."""
+
+    objective: Any
+    fixed: Any
+    solver: Solver
+    penalty: Callable[[Any], Any] | None
+    mesh: Mesh | None
+
+
 def train_step(
-    objective: Any,
-    solver: Solver,
-    learned: Any,
-    fixed: Any,
-    state: Any,
-    penalty: Callable[[Any], Any] | None,
-    key: RandomKey,
-    batch: Batch,
-    kept: Any,
-    mesh: Mesh | None,
+    training: Training, learned: Any, state: Any, key: RandomKey, batch: Batch, kept: Any
 ) -> Any:
     """One step. Each device of the mesh has its share of the batch; their gradients are added."""
+    objective, fixed, solver, penalty, mesh = training
     rows = Rows(*in_rows(mesh, (batch.examples, batch.weights, kept)))
     with plain_errors():
         return in_two(

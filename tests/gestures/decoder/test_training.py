@@ -54,8 +54,22 @@ def test_a_checkpoint_of_another_training_is_refused(gestures, lexicon, tmp_path
 
     with pytest.raises(KeyboardInterrupt):
         train(gestures[:100], lexicon, checkpoint=path, checkpoint_steps=1, progress=stop)
-    with pytest.raises(InputError, match="another training"):
+    with pytest.raises(InputError, match=r"another training.*gestures = 100, not 101"):
         train(gestures[:101], lexicon, checkpoint=path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="digest does not match"):
+        train(gestures[:100], lexicon, checkpoint=path)
+
+
+def test_a_checkpoint_of_an_older_version_is_refused(gestures, lexicon, tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    header = {"doeblin": '{"format": "doeblin-gestures-checkpoint-2", "told": {}, "step": 1}'}
+    save_file({"weights": np.zeros(3)}, str(path), header)
+    with pytest.raises(InputError, match="older version"):
+        train(gestures[:100], lexicon, checkpoint=path)
+    assert path.exists()
 
 
 def test_gestures_without_words_teach_nothing(lexicon):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 
+from .... import _checkpoint as checkpoints
 from ...._errors import InputError, Place
-from .._model import read_tensors
-
-_FORMAT = "doeblin-gestures-checkpoint-2"
 
 
 class Checkpoint(NamedTuple):
@@ -24,11 +21,9 @@ class Checkpoint(NamedTuple):
 
     def write(self, step: int, tensors: dict[str, NDArray]) -> None:
         """Keep the state after so many steps. A crash while writing leaves the one before."""
-        header = json.dumps({"format": _FORMAT, "told": self.told, "step": step})
-        aside = Path(f"{self.path}.new")
+        arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
         try:
-            save_file(tensors, str(aside), {"doeblin": header})
-            aside.replace(self.path)
+            checkpoints.save(self.path, arrays, {"training": self.told, "step": step})
         except OSError as error:
             raise InputError(
                 f"cannot write the checkpoint: {error}", place=Place(str(self.path))
@@ -36,16 +31,12 @@ class Checkpoint(NamedTuple):
 
     def read(self) -> tuple[int, dict[str, NDArray]] | None:
         """The steps done and the state, or None if there is no file."""
+        checkpoints.remove_leftovers(self.path)
         if not self.path.exists():
             return None
-        tensors, header = read_tensors(self.path)
-        if header.get("format") != _FORMAT or header.get("told") != self.told:
-            raise InputError(
-                "this checkpoint is of another training (other data, lexicon or options); remove "
-                "it or name another one",
-                place=Place(str(self.path)),
-            )
-        return int(header["step"]), tensors
+        tensors, facts = checkpoints.load(self.path)
+        checkpoints.check_facts(self.path, facts.get("training", {}), self.told)
+        return int(facts["step"]), tensors
 
     def due(self, step: int, steps: int) -> bool:
         """Whether to write after this many of all steps."""
