@@ -13,7 +13,7 @@ from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
 from .frontends.c import SIGNED_OVERFLOW, Unsupported, Wraps, read_c
 from .frontends.smt import read_horn, read_sygus
-from .system import Graph, Interpreter, Remarks, System, system_of, without_failures
+from .system import Graph, Interpreter, Remarks, System, system_of, with_cells, without_failures
 
 Ints = Literal["c", "math", "overflow", "bounded"]
 """Which integers: C's, mathematical ones, or C's with signed overflow as a failure; in a `bounded`
@@ -40,7 +40,7 @@ class Program:
     folder: Path | None = None
     data: bytes | None = field(default=None, repr=False)
     _readings: dict[str, Program] = field(default_factory=dict, repr=False, compare=False)
-    _made: list[System] = field(default_factory=list, repr=False, compare=False)
+    _made: list[tuple[System, System]] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -49,7 +49,7 @@ class Program:
 
     @property
     def system(self) -> System:
-        """The clauses."""
+        """The clauses, over integers."""
         return self.prepare(lambda: None)
 
     def prepare(self, tick: Callable[[], None]) -> System:
@@ -60,8 +60,15 @@ class Program:
         if self.graph is None:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
         if not self._made:
-            self._made.append(system_of(self.graph, self.file, tick))
-        return self._made[0]
+            exact = system_of(self.graph, self.file, tick)
+            self._made.append((exact, with_cells(exact)))
+        return self._made[0][1]
+
+    @property
+    def exact(self) -> System:
+        """The clauses with arrays as they are, where there are some; not over integers then."""
+        found = self.system
+        return self._made[0][0] if self._made else found
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

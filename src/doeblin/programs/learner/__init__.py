@@ -3,13 +3,14 @@
 from . import _geometry as geometry
 from ._compiling import engine
 from ._data import LIMIT, fits
-from ._harvest import dnf_of
+from ._harvest import dnf_of, harvest
 from ._knowledge import Knowledge, Subject
 from ._known import Box, new_formulas
 from ._methods import METHODS, search_method
 from ._news import Asked, Listener, Note, Progress
 from ._powers import accumulates, multiplies, with_products
 from ._runs import FAST_BLOCK, Runs
+from ._sampling import Sampling
 from ._space import Space
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Note",
     "Progress",
     "Runs",
+    "Sampling",
     "Space",
     "Subject",
     "accumulates",
@@ -30,6 +32,7 @@ __all__ = [
     "engine",
     "fits",
     "geometry",
+    "harvest",
     "multiplies",
     "new_formulas",
     "search_method",

@@ -84,7 +84,7 @@ class Knowledge:
         if self.cloud is not None and near:
             self.data.failure = self.data.failure or self.cloud.grow(self.budget, near)
             graph = self.graph
-            if graph is not None and not graph.procedures and far and self.data.failure is None:
+            if graph is not None and graph.compilable and far and self.data.failure is None:
                 self.cloud.reach_far(graph, self.budget, far)
 
     def reachable(self, cut: int) -> list[tuple[int, ...]]:

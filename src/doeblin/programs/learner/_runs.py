@@ -82,6 +82,8 @@ class Runs:
         index = {name: i for i, name in enumerate(interpreter.names)}
         self._columns = [
             [[index[n] for n in parts] for parts in (*((n,) for n in cut.plain), *cut.products)]
+            if cut.cells is None
+            else []  # such states are for `Sampling`
             for cut in system.cuts
         ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..._errors import Place
 from .._program import Program
 from ..frontends.c import FAILURES
-from ..system import Assign, Graph, Havoc
+from ..system import Assign, Fill, Graph, Havoc, Store, shown_formula
 from ..system.terms import c_text
 from ..verdict import Outcome, Verdict, stated
 from ._claims import Claim, claims
@@ -27,12 +27,18 @@ def acsl(program: Program, verdict: Verdict) -> str:
     left = []
     found = located(graph, verdict)
     for item in found:
-        text = c_text(item.formula, item.names, acsl=True)
+        text = shown_formula(
+            item.formula,
+            item.cells,
+            lambda term, item=item: c_text(term, item.names, acsl=True),
+            acsl=True,
+        )
         if item.loop.keyword == "goto":
             edits.before(item.loop.place, f"/*@ assert {text}; */")
             continue
         changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
-        shown = ", ".join(dict.fromkeys(item.names(name) for name in changed)) or "\\nothing"
+        named = (f"{item.names(n)}[..]" if n in graph.arrays else item.names(n) for n in changed)
+        shown = ", ".join(dict.fromkeys(named)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
     written = {item.loop.place for item in found}
     for invariant in verdict.invariants:
@@ -98,6 +104,8 @@ def _assigned(graph: Graph, heads: tuple[int, ...]) -> set[str]:
             for statement in graph.blocks[index].statements:
                 if isinstance(statement, Assign | Havoc):
                     found.add(statement.name)
+                elif isinstance(statement, Store | Fill):
+                    found.add(statement.array)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..._errors import InputError, Place
 from ..._text import visible
 from .._program import Program
-from ..system import Graph, Loop
+from ..system import Cells, Graph, Loop
 from ..system.terms import Term, disj, variables
 from ..verdict import Outcome, Verdict
 
@@ -21,6 +21,7 @@ class Located(NamedTuple):
     blocks: tuple[int, ...]
     formula: Term
     names: Callable[[str], str]
+    cells: Cells | None = None  # where it speaks of any one place of arrays
 
 
 def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> Graph:
@@ -49,6 +50,8 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
     their disjunction. One that speaks of a caller's variables cannot be written there.
     """
     groups: dict[Place, list[tuple[Loop, int, Term]]] = {}
+    cuts = verdict.proved.system.cuts if verdict.proved is not None else ()
+    cells = {cut.block: cut.cells for cut in cuts}
     for invariant in verdict.invariants:
         loop = graph.loops.get(invariant.block)
         if loop is not None and loop.place.file == verdict.file:
@@ -59,10 +62,17 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
         shown: dict[str, str] = {}
         for other, _, _ in group:
             shown |= {unique: name for name, unique in other.scope.items()}
+        about = cells.get(group[0][1])
+        if about is not None and len(group) == 1 and about.index not in loop.scope:
+            named = {n: shown[held] for held, n in about.of.items() if held in shown}
+            shown |= {n: f"{held}[{about.index}]" for n, held in named.items()}
+            shown[about.index] = about.index
         if all(variables(formula) <= shown.keys() for _, _, formula in group):
             formula = disj(formula for _, _, formula in group)
             blocks = tuple(block for _, block, _ in group)
-            found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n]))
+            if about is not None and not {about.index, *about.of.values()} & variables(formula):
+                about = None
+            found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n], about))
     return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))
 
 

@@ -21,6 +21,8 @@ _SANITIZERS = {
     "signed overflow": "-fsanitize=signed-integer-overflow,shift",
     "shift": "-fsanitize=shift",
     "unreachable reached": "-fsanitize=unreachable",
+    "out of bounds": "-fsanitize=bounds",
+    "is not positive": "-fsanitize=vla-bound",
 }
 _SIGNALS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGFPE}
 EXPECTED = "Nobody has run it yet. As the run was found, "

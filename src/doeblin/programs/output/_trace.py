@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._program import Program
 from ..solve import Fact
-from ..system import Assign, Branch, Call, Fail, Havoc, Return
+from ..system import Assign, Branch, Call, Fail, Havoc, Return, Store
 from ..verdict import Verdict
 from ._names import lines_of
 
@@ -34,6 +34,8 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
                 what = f"{step.call}() gives {value}"
             else:
                 continue
+        elif isinstance(step, Store):
+            what = f"{program.graph.shown(step.array)}[{step.index.leaf}] = {value}"  # type: ignore[union-attr]
         elif isinstance(step, Branch):
             what = "true" if value else "false"
         elif isinstance(step, Fail):

@@ -37,6 +37,8 @@ def _correctness(program: Program, verdict: Verdict) -> str:
     content = []
     for item in located(graph, verdict):
         loop = item.loop
+        if item.cells is not None:  # C has no quantifiers
+            continue
         kind, place = "loop_invariant", loop.place
         if loop.keyword == "do":
             # The format speaks of the controlling expression; ours holds where the body begins.

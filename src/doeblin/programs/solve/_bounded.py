@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import z3
 
-from ..system import System
-from ..system.terms import Translator, substitute, var
+from ..system import Clause, System
+from ..system.terms import Term, Translator, array, cells_read, select, substitute, var
 from ._budget import SECOND, Budget
 from ._paths import Path
 
@@ -69,17 +70,24 @@ class Unrolling:
             self._inputs += [
                 self._translate.constant(rename[item.name].leaf) for item in clause.inputs
             ]
+            rename |= {bank.name: array(f"{bank.name}@{depth}") for bank in clause.banks}
             if clause.source is not None:
-                names = self.system.cuts[clause.source].variables
-                rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in names}
+                cut = self.system.cuts[clause.source]
+                rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in cut.variables}
+                held = (bank.name for bank in cut.arrays)
+                rename |= {n: array(f"{clause.source}:{n}@{depth}") for n in held}
                 at = self._location(clause.source, depth)
                 self._solver.add(z3.Implies(selector, at))
             body = [self._translate(substitute(clause.constraint, rename))]
+            body += self._cells(clause, rename)
             if clause.target is not None:
                 cut = self.system.cuts[clause.target]
                 for name, arg in zip(cut.variables, clause.args, strict=True):
                     new = self._translate.constant(f"{clause.target}:{name}@{depth + 1}")
                     body.append(new == self._translate(substitute(arg, rename)))
+                for bank, held in zip(cut.arrays, clause.arrays, strict=True):
+                    new = self._translate.array(f"{clause.target}:{bank.name}@{depth + 1}")
+                    body.append(new == self._translate(substitute(held, rename)))
                 body.append(self._location(clause.target, depth + 1))
                 going.append((index, selector))
             else:
@@ -94,6 +102,20 @@ class Unrolling:
                 )
         self._used.append([*failing, *going])
         return failing, going
+
+    def _cells(self, clause: Clause, rename: dict[str, Term]) -> list[Any]:
+        """Cells that are read have values of their type: sums that leave it are no failures."""
+        banks = list(clause.banks)
+        if clause.source is not None:
+            banks += self.system.cuts[clause.source].arrays
+        bounds = {bank.name: bank.bounds for bank in banks}
+        found = []
+        for leaf, index in cells_read(clause.constraint, *clause.args, *clause.arrays):
+            cell = self._translate(select(rename[leaf], substitute(index, rename)))
+            low, high = bounds[leaf]
+            found += [low <= cell, cell <= high]
+            self._inputs.append(cell)
+        return found
 
     def _location(self, cut: int, depth: int) -> Any:
         return z3.Bool(f"at{cut}@{depth}", self._context)
@@ -135,6 +157,7 @@ class Unrolling:
 
     def _path(self, model: Any) -> Path:
         steps, turns, leaps = [], [], []
+        contents: list[dict[int, Callable[[int], int]]] = []
         for depth, used in enumerate(self._used):
             chosen = next(
                 index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
@@ -149,8 +172,27 @@ class Unrolling:
                 value = model.eval(self._translate.constant(full), model_completion=True)
                 values[name] = value.as_long() if z3.is_int_value(value) else 0
             steps.append((self._base.get(chosen, chosen), values))
+            contents.append(
+                {
+                    bank.site: self._contents(model, f"{bank.name}@{depth}")
+                    for bank in clause.banks
+                    if bank.site is not None
+                }
+            )
             turns.append(values[clause.turns] if clause.turns else 1)
             leaps.append(clause if clause.turns else None)
             if clause.target is None:
                 break
-        return Path(tuple(steps), turns=tuple(turns), leaps=tuple(leaps))
+        return Path(
+            tuple(steps), turns=tuple(turns), leaps=tuple(leaps), contents=tuple(contents)
+        )
+
+    def _contents(self, model: Any, name: str) -> Callable[[int], int]:
+        """What an array has at each index, as a model says."""
+        held = self._translate.array(name)
+
+        def cell(index: int) -> int:
+            value = model.eval(z3.Select(held, index), model_completion=True)
+            return value.as_long() if z3.is_int_value(value) else 0
+
+        return cell

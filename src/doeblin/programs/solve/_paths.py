@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..system import Clause
@@ -25,6 +25,9 @@ class Path:
     premises: tuple[tuple[int, ...], ...] = ()
     """The steps that each step builds on, one for each premise of its clause; when it is empty,
     each builds on the one before it."""
+
+    contents: tuple[dict[int, Callable[[int], int]], ...] = ()
+    """Of each step, by site, what the cells of arrays are that take arbitrary values there."""
 
     def builds_on(self, number: int) -> tuple[int, ...]:
         """The steps before this one that it follows from."""

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ..._errors import Place
-from ..system import Clause, Fail, Graph, Havoc, Interpreter, Law, Run, System
+from ..system import Clause, Fail, Fill, Graph, Havoc, Interpreter, Law, Run, System
 from ..system.terms import evaluate
 from ._paths import Path
 from ._scripts import scripted
@@ -76,6 +76,11 @@ def replay_graph(
             return sites[step][havoc.site]
         return _default(havoc)
 
+    def contents(fill: Fill) -> Callable[[int], int] | None:
+        step = bisect_right(ends, arrivals - path.arrivals)
+        known = step < len(path.contents) and arrivals >= path.arrivals
+        return path.contents[step].get(fill.site) if known else None
+
     # Variables that are read though no statement gave them a value start as the solver chose.
     initial = {}
     if path.steps and not path.arrivals:
@@ -97,10 +102,11 @@ def replay_graph(
         record=True,
         arrive=arrive,
         visit_limit=_SHORT,
+        contents=contents,
     )
     if run.outcome == "cut" and sum(path.turns) > _SHORT and any(path.leaps):
         return _Leaping(interpreter, system, path).replay(initial)
-    if run.outcome == "cut" and graph.procedures:
+    if run.outcome == "cut" and not graph.compilable:
         return None
     if run.outcome == "cut":
         queue = iter(path.prefix)
@@ -180,9 +186,9 @@ def fails_on(
     interpreter: Interpreter, inputs: Sequence[int], tick: Callable[[], None]
 ) -> Fail | None:
     """The failure that a program comes to on these inputs, if it does."""
-    most = _DEEP if interpreter.graph.procedures else _SHORT
+    most = _SHORT if interpreter.graph.compilable else _DEEP
     run = interpreter.run(_in_order(inputs), limit=most, visit_limit=most)
-    if run.outcome != "cut" or interpreter.graph.procedures:
+    if run.outcome != "cut" or not interpreter.graph.compilable:
         return run.failure
     from ..system.fast import Fast
 

@@ -144,8 +144,8 @@ class InC:
             return None
         judge = self._judge(strict, budget)
         direct = self._confirm(judge, known, verdict)
-        if direct.outcome is Outcome.SAFE:
-            return direct
+        if direct.outcome is Outcome.SAFE or strict.exact is not strict.system:
+            return direct if direct.outcome is Outcome.SAFE else None
         # What is proved without overflow in mind holds on every run up to the first one.
         subject = subject_of(judge, with_facts(strict.system, known))
         knowledge = Knowledge(subject, budget, self.request.seed, self.request.tunables)

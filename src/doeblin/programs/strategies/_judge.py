@@ -23,7 +23,7 @@ from ..solve import (
     replay_clauses,
     replay_graph,
 )
-from ..system import Havoc
+from ..system import Havoc, shown_formula
 from ..system.terms import Term, c_text, conj, said
 from ..verdict import Invariant, Outcome, Verdict
 
@@ -98,7 +98,7 @@ class Judge:
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
             shown = {n: s if list(shown.values()).count(s) == 1 else n for n, s in shown.items()}
-            text = c_text(term, lambda n, shown=shown: shown.get(n, n))
+            text = shown_formula(term, cut.cells, lambda t, s=shown: c_text(t, lambda n: s.get(n, n)))
             invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
         self.progress.by = by
         return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants), proved=self.program)
@@ -155,8 +155,10 @@ class Judge:
     def _described(self, inputs: Sequence[tuple[Havoc, int]]) -> tuple[tuple[str, int], ...]:
         found = []
         for havoc, value in inputs:
-            variable = self.program.graph.variables[havoc.name] if self.program.graph else None
-            what = f"{havoc.call}()" if havoc.call else (variable.shown if variable else "")
+            shown = self.program.graph.shown(havoc.name) if self.program.graph else ""
+            what = f"{havoc.call}()" if havoc.call else shown
+            if havoc.cell is not None:
+                what = f"{shown}[{havoc.cell}]"
             found.append((f"{what} at {havoc.place}", value))
         return tuple(found)
 

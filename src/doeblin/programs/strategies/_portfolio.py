@@ -16,6 +16,7 @@ from ..verdict import Verdict
 from ._acceleration import Acceleration
 from ._assertion import Assertion
 from ._bounded import Bounded, unrolled
+from ._cells import CellWise
 from ._judge import Judge
 from ._lemmas import Lemmas
 from ._products import Products
@@ -39,6 +40,8 @@ class Portfolio:
         system, shares = judge.program.system, judge.request.tunables.shares
         if not any(clause.target is None for clause in system.clauses):
             return judge.safe([TRUE for _ in system.cuts], "no failure is reachable at all")
+        if judge.program.exact is not system:
+            return (yield from CellWise(judge).run())
         if judge.request.method == "spacer":
             return (yield from SpacerAlone(judge).run())
         bounded = Bounded(judge, unrolled(system, judge.budget))
@@ -83,7 +86,7 @@ class Portfolio:
         knowledge = Knowledge(subject, budget, judge.request.seed, judge.request.tunables)
         patient = []  # they have a turn only where nothing is interrupted
         graph = subject.graph
-        if graph is not None and not graph.procedures and knowledge.runs is not None:
+        if graph is not None and graph.compilable and knowledge.runs is not None:
             patient = [LongRuns(judge, graph, knowledge.runs).run()]
         try:
             for strategy in self._plan(knowledge):

@@ -1,46 +1,60 @@
 """The intermediate language, its interpreter, and the clauses that a proof must discharge."""
 
-from ._analysis import reachable, thread_jumps, without_failures
+from ._analysis import reachable, thread_jumps, without_copies, without_failures
+from ._cells import with_cells
 from ._clauses import system_of
 from ._graph import (
+    Array,
     Assign,
     Assume,
     Block,
     Branch,
     Call,
     Fail,
+    Fill,
     Graph,
     Havoc,
     Jump,
+    Load,
     Loop,
     Procedure,
     Return,
     Statement,
     Stop,
+    Store,
     Variable,
+    read_by,
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
 from ._procedures import with_old_values
+from ._quantified import shown_formula
 from ._remarks import Remarks
-from ._system import Clause, Cut, Input, Premise, System
+from ._memory import Memory
+from ._system import Bank, Cells, Clause, Cut, Input, Premise, System
 
 __all__ = [
+    "Array",
     "Assign",
     "Assume",
+    "Bank",
     "Block",
     "Branch",
     "Call",
+    "Cells",
     "Clause",
     "Cut",
     "Fail",
+    "Fill",
     "Graph",
     "Havoc",
     "Input",
     "Interpreter",
     "Jump",
     "Law",
+    "Load",
     "Loop",
+    "Memory",
     "Premise",
     "Procedure",
     "Remarks",
@@ -48,11 +62,16 @@ __all__ = [
     "Run",
     "Statement",
     "Stop",
+    "Store",
     "System",
     "Variable",
     "reachable",
+    "read_by",
+    "shown_formula",
     "system_of",
     "thread_jumps",
+    "with_cells",
     "with_old_values",
+    "without_copies",
     "without_failures",
 ]

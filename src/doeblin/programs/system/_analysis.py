@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ._graph import Assign, Assume, Block, Branch, Call, Fail, Graph, Havoc, Jump, Return, Stop
+from ._graph import (
+    Assign,
+    Assume,
+    Block,
+    Branch,
+    Call,
+    Fail,
+    Fill,
+    Graph,
+    Havoc,
+    Jump,
+    Load,
+    Return,
+    Statement,
+    Stop,
+    Store,
+    read_by,
+    with_terms,
+)
 from .terms import const, substitute, variables
 
 
@@ -70,7 +88,7 @@ def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
             if isinstance(statement, Assign):
                 constant = statement.value.leaf if statement.value.constant else None
                 values.setdefault(statement.name, set()).add(constant)
-            elif isinstance(statement, Havoc):
+            elif isinstance(statement, Havoc | Load):
                 values.setdefault(statement.name, set()).add(None)
             elif isinstance(statement, Call):
                 values |= {name: {None} for name in statement.results}
@@ -82,13 +100,7 @@ def _propagate_constants(graph: Graph, unset: frozenset[str]) -> bool:
         return False
     for block in graph.blocks:
         block.statements = [
-            statement
-            if isinstance(statement, Havoc)
-            else replace(statement, args=tuple(substitute(arg, known) for arg in statement.args))
-            if isinstance(statement, Call)
-            else Assume(substitute(statement.condition, known), statement.place)
-            if isinstance(statement, Assume)
-            else Assign(statement.name, substitute(statement.value, known), statement.place)
+            with_terms(statement, lambda term: substitute(term, known))
             for statement in block.statements
         ]
         end = block.end
@@ -174,12 +186,9 @@ def liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
     live: list[frozenset[str]] = [frozenset()] * len(graph.blocks)
     order = [index for index in reversed(forward_order(graph)[0])]
     reads = {
-        id(statement): variables(
-            statement.value if isinstance(statement, Assign) else statement.condition
-        )
+        id(statement): variables(*read_by(statement))
         for index in order
         for statement in graph.blocks[index].statements
-        if not isinstance(statement, Havoc | Call)
     }
     changed = True
     while changed:
@@ -191,12 +200,8 @@ def liveness(graph: Graph, tick: Callable[[], None]) -> list[frozenset[str]]:
             for statement in reversed(graph.blocks[index].statements):
                 if isinstance(statement, Call):
                     now = _before_call(graph, live, statement, now)
-                elif isinstance(statement, Assume):
-                    now |= reads[id(statement)]
-                elif statement.name in now:
-                    now.discard(statement.name)
-                    if isinstance(statement, Assign):
-                        now |= reads[id(statement)]
+                else:
+                    _before(statement, reads[id(statement)], now)
             if now != live[index]:
                 live[index] = frozenset(now)
                 changed = True
@@ -209,16 +214,27 @@ def _useful(graph: Graph, live: list[frozenset[str]], index: int) -> list:
     for statement in reversed(graph.blocks[index].statements):
         if isinstance(statement, Call):
             now = _before_call(graph, live, statement, now)
-        elif isinstance(statement, Assume):
-            now |= variables(statement.condition)
-        elif statement.name in now:
-            now.discard(statement.name)
-            if isinstance(statement, Assign):
-                now |= variables(statement.value)
-        else:
+        elif not _before(statement, variables(*read_by(statement)), now):
             continue
         kept.append(statement)
     return kept[::-1]
+
+
+def _before(statement: Statement, reads: set[str], now: set[str]) -> bool:
+    """Does the statement matter, if what matters after it is `now`? That becomes what matters
+    before it."""
+    if isinstance(statement, Assume):
+        now |= reads
+        return True
+    target = statement.array if isinstance(statement, Store | Fill) else statement.name  # type: ignore[union-attr]
+    if target not in now:
+        return False
+    if not isinstance(statement, Store):  # which leaves the other cells as they are
+        now.discard(target)
+    now |= reads
+    if isinstance(statement, Load):
+        now.add(statement.array)
+    return True
 
 
 def forward_order(graph: Graph) -> tuple[list[int], set[int]]:
@@ -252,6 +268,56 @@ def forward_order(graph: Graph) -> tuple[list[int], set[int]]:
                 stack.pop()
         order += reversed(found)
     return order, heads
+
+
+def without_copies(graph: Graph, names: Iterable[str]) -> None:
+    """Put variables in place of those among `names` that are copies of them for good: assigned at
+    one place, after which nothing changes the original."""
+    for name in names:
+        writes = [
+            (index, number, statement)
+            for index, block in enumerate(graph.blocks)
+            for number, statement in enumerate(block.statements)
+            if _writes(statement, name)
+        ]
+        if len(writes) != 1 or not isinstance(writes[0][2], Assign):
+            continue
+        index, number, copy = writes[0]
+        if copy.value.op != "var" or copy.value.leaf == name or graph.procedures:
+            continue
+        after = _from(graph, index)
+        later = [s for i in after for s in graph.blocks[i].statements]
+        if index not in after:
+            later += graph.blocks[index].statements[number:]
+        if any(_writes(statement, copy.value.leaf) for statement in later):
+            continue
+        known = {name: copy.value}
+        for block in graph.blocks:
+            block.statements = [
+                with_terms(statement, lambda term, known=known: substitute(term, known))
+                for statement in block.statements
+                if statement is not copy
+            ]
+            if isinstance(block.end, Branch):
+                condition = substitute(block.end.condition, known)
+                block.end = replace(block.end, condition=condition)
+
+
+def _from(graph: Graph, start: int) -> set[int]:
+    """The blocks that a block leads to."""
+    seen: set[int] = set()
+    todo = [start]
+    while todo:
+        new = [target for target in graph.successors(todo.pop()) if target not in seen]
+        seen.update(new)
+        todo += new
+    return seen
+
+
+def _writes(statement: Statement, name: str) -> bool:
+    if isinstance(statement, Call):
+        return name in statement.results
+    return isinstance(statement, Assign | Havoc | Load) and statement.name == name
 
 
 def without_failures(graph: Graph, what: str) -> Graph:

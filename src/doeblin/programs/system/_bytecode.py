@@ -40,13 +40,13 @@ Row = tuple[int, int, int, int, int]
 class Bytecode:
     """Rows `op, a, b, c, d`; registers hold the variables first, then constants and scratch.
 
-    The graph must have no procedures.
+    The graph must have no procedures and no arrays.
     `starts[block]` is the row at which a block begins, `blocks[row]` the block a row belongs to;
     `marked` blocks count arrivals.
     """
 
     def __init__(self, graph: Graph, marked: set[int]):
-        assert not graph.procedures
+        assert graph.compilable
         self.graph = graph
         self._index = {name: i for i, name in enumerate(graph.variables)}
         self._values = [0] * len(graph.variables)

@@ -10,9 +10,37 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..._errors import Place
 from ._analysis import forward_order, slice_graph, summary
-from ._graph import Assign, Assume, Branch, Call, Fail, Graph, Havoc, Jump
-from ._system import Clause, Cut, Input, Premise, System
-from .terms import Term, compare, conj, const, disj, ite, negate, substitute, var, variables
+from ._graph import (
+    Array,
+    Assign,
+    Assume,
+    Branch,
+    Call,
+    Fail,
+    Fill,
+    Graph,
+    Havoc,
+    Jump,
+    Load,
+    Store,
+)
+from ._system import Bank, Clause, Cut, Input, Premise, System
+from .terms import (
+    Term,
+    array,
+    compare,
+    conj,
+    const,
+    disj,
+    fill,
+    ite,
+    negate,
+    select,
+    store,
+    substitute,
+    var,
+    variables,
+)
 
 Literal = tuple[Term, bool]
 Path = tuple[Literal, ...]
@@ -42,6 +70,7 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
 
     def cut(block: int, name: str, names: Iterable[str], place: Place) -> None:
         number[block] = len(cuts)
+        held = [held for held in graph.arrays.values() if held.name in live[block]]
         known = [graph.variables[name] for name in names]
         cuts.append(
             Cut(
@@ -51,6 +80,7 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
                 ranges=tuple((variable.low, variable.high) for variable in known),
                 place=place,
                 block=block,
+                arrays=tuple(map(_bank, held)),
             )
         )
 
@@ -90,9 +120,15 @@ def _region(
     own = (Premise(number[source], first.variables),) if first else ()
     extra: dict[Input, Term] = {}  # what is free, and its ranges
     initial = {name: var(name) for name in first.variables} if first else {}
+    initial |= {bank.name: array(bank.name) for bank in first.arrays} if first else {}
+    banks: dict[str, Bank] = {}  # arrays that are free
 
     def unset(name: str) -> Term:
         """A variable read before any value was given to it: arbitrary within its type."""
+        if name in graph.arrays:
+            bank = _bank(graph.arrays[name])._replace(name=f"{name}?")
+            banks[bank.name] = bank
+            return array(bank.name)
         variable = graph.variables[name]
         aux = Input(f"{name}?", name)
         extra[aux] = _range(aux.name, variable.low, variable.high)
@@ -138,6 +174,20 @@ def _region(
             elif isinstance(statement, Call):
                 if not dead:
                     path, premises = enter(statement, values, path, premises)
+            elif isinstance(statement, Load):
+                held = resolve(array(statement.array), values)
+                values[statement.name] = select(held, resolve(statement.index, values))
+            elif isinstance(statement, Store):
+                held = resolve(array(statement.array), values)
+                index, value = (resolve(t, values) for t in (statement.index, statement.value))
+                values[statement.array] = store(held, index, value)
+            elif isinstance(statement, Fill):
+                if statement.value is not None:
+                    values[statement.array] = fill(const(statement.value))
+                    continue
+                bank = _bank(graph.arrays[statement.array], statement)
+                banks[bank.name] = bank
+                values[statement.array] = array(bank.name)
             elif isinstance(statement, Assume):
                 condition = resolve(statement.condition, values)
                 if condition.constant:
@@ -177,14 +227,18 @@ def _region(
                 state.values[name] if name in state.values else unset(name)
                 for name in cuts[number[target]].variables
             )
-            clauses.append((state.premises, _formula(state.path), number[target], args))
+            held = tuple(
+                state.values[bank.name] if bank.name in state.values else unset(bank.name)
+                for bank in cuts[number[target]].arrays
+            )
+            clauses.append((state.premises, _formula(state.path), number[target], args, held))
     for state in _joined(failing, unset):
-        clauses.append((state.premises, _formula(state.path), None, ()))
+        clauses.append((state.premises, _formula(state.path), None, (), ()))
     made = []
-    for premises, formula, target, args in clauses:
+    for premises, formula, target, args, held in clauses:
         if formula.constant and not formula.leaf:
             continue
-        used = variables(formula, *args)
+        used = variables(formula, *args, *held)
         inputs = {item: range_ for item, range_ in extra.items() if item.name in used}
         where = cuts[target] if target is not None else first
         made.append(
@@ -195,9 +249,19 @@ def _region(
                 args=args,
                 inputs=tuple(inputs),
                 place=where.place if where else None,
+                banks=tuple(bank for bank in banks.values() if bank.name in used),
+                arrays=held,
             )
         )
     return made
+
+
+def _bank(held: Array, filled: Fill | None = None) -> Bank:
+    """An array, or what it has once it is filled with arbitrary values."""
+    if filled is None:
+        return Bank(held.name, held.low, held.high, held.bounds, held.name)
+    name = f"{held.name}?{filled.site}"
+    return Bank(name, filled.low, filled.high, held.bounds, held.name, filled.site)
 
 
 def _arrivals(

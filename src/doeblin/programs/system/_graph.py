@@ -5,7 +5,8 @@ Every front end that has statements lowers to this; it knows nothing of C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from ..._errors import Place
 from ._remarks import Remarks
@@ -20,6 +21,21 @@ class Variable:
     shown: str
     low: int | None = None
     high: int | None = None
+    kind: str = "int"
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of the program: unique name, name in the source, the range of its cells, and that of
+    their type, which they have unless sums are unbounded. It has a cell for every integer; that
+    a program stays within bounds is for the program to check."""
+
+    name: str
+    shown: str
+    low: int | None
+    high: int | None
+    bounds: tuple[int, int]
     kind: str = "int"
     place: Place | None = None
 
@@ -43,8 +59,10 @@ class Havoc:
     call: str | None = None
     origin: str = "declaration"
     """`call`, `declaration`, `parameter`, `global` (defined elsewhere), `hidden` (not an input
-    that a caller could give, such as the result of a function that does not return one), or `rough`
-    (the result of a function that may be unable to return just any value)."""
+    that a caller could give, such as the result of a function that does not return one), `rough`
+    (the result of a function that may be unable to return just any value), or `cell` (what an array
+    has in it before anything is stored there)."""
+    cell: int | None = None
 
     def within(self, value: int) -> int:
         """The nearest value that the input can have, whoever proposes one."""
@@ -72,7 +90,43 @@ class Call:
     place: Place | None = None
 
 
-Statement = Assign | Havoc | Assume | Call
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A variable takes the value of a cell."""
+
+    name: str
+    array: str
+    index: Term
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    array: str
+    index: Term
+    value: Term
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """All cells take one value or, where it is None, an arbitrary one each, within the range."""
+
+    array: str
+    value: int | None
+    site: int
+    low: int | None
+    high: int | None
+    place: Place | None = None
+
+    def cell(self, index: int) -> Havoc:
+        """A cell that nothing was stored in, as an input."""
+        return Havoc(
+            self.array, self.site, self.low, self.high, self.place, origin="cell", cell=index
+        )
+
+
+Statement = Assign | Havoc | Assume | Call | Load | Store | Fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +166,34 @@ class Return:
 
     procedure: str
     place: Place | None = None
+
+
+def read_by(statement: Statement) -> tuple[Term, ...]:
+    """The terms that a statement evaluates."""
+    if isinstance(statement, Assign):
+        return (statement.value,)
+    if isinstance(statement, Assume):
+        return (statement.condition,)
+    if isinstance(statement, Call):
+        return statement.args
+    if isinstance(statement, Load):
+        return (statement.index,)
+    return (statement.index, statement.value) if isinstance(statement, Store) else ()
+
+
+def with_terms(statement: Statement, change: Callable[[Term], Term]) -> Statement:
+    """The statement with other terms in place of those that it evaluates."""
+    if isinstance(statement, Assign):
+        return replace(statement, value=change(statement.value))
+    if isinstance(statement, Assume):
+        return replace(statement, condition=change(statement.condition))
+    if isinstance(statement, Call):
+        return replace(statement, args=tuple(map(change, statement.args)))
+    if isinstance(statement, Load):
+        return replace(statement, index=change(statement.index))
+    if isinstance(statement, Store):
+        return replace(statement, index=change(statement.index), value=change(statement.value))
+    return statement
 
 
 End = Jump | Branch | Stop | Fail | Return
@@ -167,7 +249,17 @@ class Graph:
     loops: dict[int, Loop] = field(default_factory=dict)
     modular: bool = False
     procedures: dict[str, Procedure] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
     remarks: Remarks = field(default_factory=Remarks)
+
+    @property
+    def compilable(self) -> bool:
+        """Can long runs be compiled? Not of calls, nor of arrays."""
+        return not self.procedures and not self.arrays
+
+    def shown(self, name: str) -> str:
+        """A variable or an array, as the source calls it."""
+        return (self.arrays[name] if name in self.arrays else self.variables[name]).shown
 
     def block(self) -> int:
         self.blocks.append(Block())

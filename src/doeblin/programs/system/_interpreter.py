@@ -7,17 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ._graph import Assign, Branch, Call, Fail, Graph, Havoc, Jump, Procedure, Return, Statement
+from ._graph import (
+    Assign,
+    Assume,
+    Branch,
+    Call,
+    Fail,
+    Fill,
+    Graph,
+    Havoc,
+    Jump,
+    Load,
+    Procedure,
+    Return,
+    Statement,
+    Store,
+)
 from ._law import Law
-from .terms import DIVISIONS, Term
+from ._memory import Contents, Memory
+from .terms import DIVISIONS, Term, const
 
 _LARGEST = 1 << 256
-State = list[int]
+State = list[Any]
+"""Of each variable its value, then of each array its cells."""
 Inputs = Callable[[Havoc], int]
 
 
+_FREE = (None, -1, None, None)  # of an array that was never filled
 Step = Statement | Branch | Fail | Return
 
 
@@ -39,7 +57,7 @@ class Run:
 
     outcome: str
     failure: Fail | None = None
-    visits: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    visits: list[tuple[int, tuple[Any, ...]]] = field(default_factory=list)
     inputs: list[tuple[Havoc, int]] = field(default_factory=list)
     steps: list[tuple[Step, int | bool | None]] = field(default_factory=list)
     law: Law | None = None
@@ -86,12 +104,19 @@ class Interpreter:
 
     def __init__(self, graph: Graph):
         self.graph = graph
-        self.names = list(graph.variables)
+        self.names = [*graph.variables, *graph.arrays]
+        self._arrays = range(len(graph.variables), len(self.names))
         self._index = {name: i for i, name in enumerate(self.names)}
         self._code = [
             [(s, self._index.get(getattr(s, "name", "")), self._closure(s)) for s in b.statements]
             for b in graph.blocks
         ]
+        self._stored = {
+            id(statement): self._compile(statement.value)
+            for block in graph.blocks
+            for statement in block.statements
+            if isinstance(statement, Store)
+        }
         self._procedures = {
             name: _Slots(procedure, self._index) for name, procedure in graph.procedures.items()
         }
@@ -118,14 +143,19 @@ class Interpreter:
         visit_limit: int = 10_000,
         arrive: Callable[[int], None] | None = None,
         again: bool = False,
+        contents: Contents = lambda fill: None,
     ) -> Run:
         """Follow the graph from `block` for at most `limit` blocks.
 
         `watch` lists blocks whose states are kept in `visits`; `arrive(block)` is called on each
         arrival at one; with `record` every statement and its value are kept, for traces. A call
-        that took no input is not made `again` with the same values: it ends as it did.
+        that took no input is not made `again` with the same values: it ends as it did. `contents`
+        may say what the cells of an array are that takes arbitrary values; else a cell becomes an
+        input once it is read.
         """
-        state = [0] * len(self.names)
+        state: State = [0] * len(self.names)
+        for slot in self._arrays:
+            state[slot] = Memory()
         for name, value in (initial or {}).items():
             state[self._index[name]] = value
         watched = set(watch)
@@ -138,7 +168,11 @@ class Interpreter:
             if block in watched and not following:
                 if arrive is not None:
                     arrive(block)
-                run.visits.append((block, tuple(state)))
+                seen = tuple(state)
+                if self._arrays:
+                    cut = self._arrays.start
+                    seen = (*seen[:cut], *(memory.copy() for memory in seen[cut:]))
+                run.visits.append((block, seen))
                 if len(run.visits) >= visit_limit:
                     return self._ended(run, frames)
             code = self._code[block]
@@ -161,6 +195,13 @@ class Interpreter:
                     slots.enter(state, frame)
                     block, following, entered = slots.entry, 0, True
                     break
+                if isinstance(statement, Load | Store | Fill):
+                    value = self._access(statement, compute, state, run, inputs, contents)
+                    if isinstance(statement, Load):
+                        state[slot] = value  # type: ignore[index]
+                    if record:
+                        run.steps.append(value if isinstance(value, tuple) else (statement, value))
+                    continue
                 if compute is None:
                     assert isinstance(statement, Havoc)
                     value = statement.within(inputs(statement))
@@ -205,6 +246,33 @@ class Interpreter:
                 return self._ended(run, frames)
         return self._ended(run, frames)
 
+    def _access(
+        self,
+        statement: Load | Store | Fill,
+        index: Callable[[State], int] | None,
+        state: State,
+        run: Run,
+        inputs: Inputs,
+        contents: Contents,
+    ) -> Any:
+        """Do what a statement does to an array: the cell that is read, or the step taken."""
+        memory = state[self._index[statement.array]]
+        if isinstance(statement, Fill):
+            memory.refill(statement, contents(statement))
+            return statement, statement.value
+        assert index is not None
+        at = index(state)
+        if isinstance(statement, Store):
+            value = memory.cells[at] = self._stored[id(statement)](state)
+            return Store(statement.array, const(at), const(value), statement.place), value
+        if (found := memory.known(at)) is not None:
+            return found
+        cell = memory.filled.cell(at) if memory.filled else Fill(statement.array, *_FREE).cell(at)
+        given = memory.decided(at)
+        value = memory.cells[at] = cell.within(inputs(cell) if given is None else given)
+        run.inputs.append((cell, value))
+        return value
+
     def _frame(self, call: Call, state: State, after: tuple[int, int], inputs: int) -> Frame:
         args = tuple(compute(state) for compute in self._args[call.site])
         slots = self._procedures[call.procedure]
@@ -217,10 +285,10 @@ class Interpreter:
         return run
 
     def _closure(self, statement: Statement) -> Callable[[State], int] | None:
-        if isinstance(statement, Havoc | Call):
-            return None
-        term = statement.value if isinstance(statement, Assign) else statement.condition
-        return self._compile(term)
+        if isinstance(statement, Assign | Assume):
+            term = statement.value if isinstance(statement, Assign) else statement.condition
+            return self._compile(term)
+        return self._compile(statement.index) if isinstance(statement, Load | Store) else None
 
     def _compile(self, term: Term) -> Callable[[State], int]:
         op = term.op

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ._graph import Assign, Assume, Branch, Call, Graph, Procedure
+from ._graph import Assign, Assume, Branch, Call, Graph, Havoc, Procedure
 from .terms import var, variables
 
 
@@ -42,9 +42,11 @@ def with_old_values(graph: Graph) -> None:
                 reads |= variables(*statement.args)
             elif isinstance(statement, Assume):
                 reads |= variables(statement.condition)
-            else:
+            elif isinstance(statement, Assign | Havoc):
                 writes.add(statement.name)
                 reads |= variables(statement.value) if isinstance(statement, Assign) else set()
+            else:
+                raise AssertionError("no reader lets procedures use arrays")
         for block in blocks:
             reads |= variables(block.end.condition) if isinstance(block.end, Branch) else set()
         assigned[name] = writes

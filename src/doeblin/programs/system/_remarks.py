@@ -15,7 +15,8 @@ class Remarks:
     where C asks for something; `without_body` the functions of which nothing is known,
     `by_contract` those of which a contract is all that is known; `required` the functions whose
     precondition is assumed, because the program starts there; `included` the headers of the
-    program's own; `entry` the function where it starts."""
+    program's own; `entry` the function where it starts, and `given` the arrays it gets, and
+    whether their lengths are known."""
 
     properties: dict[Place, str] = field(default_factory=dict)
     undefined: dict[Place, str] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Remarks:
     missing: dict[str, Place] = field(default_factory=dict)
     included: tuple[Path, ...] = ()
     entry: str = "main"
+    given: dict[str, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -60,6 +62,10 @@ class Remarks:
     def assumed(self) -> tuple[str, ...]:
         """What a proof takes for granted about callers, and about functions without a body."""
         found = [f"the precondition of '{name}'" for name in self.required]
+        if self.given:
+            found.append(f"that the arrays given to '{self.entry}' overlap nothing else")
+        for name in (name for name, known in self.given.items() if not known):
+            found.append(f"that '{name}' has all the cells that are used")
         return (*found, *(f"the contract of '{name}'" for name in self.by_contract))
 
     def as_dict(self) -> dict[str, Any]:

@@ -12,12 +12,33 @@ from .terms import Term, compare, conj, const, substitute, var
 T = TypeVar("T")
 
 
+class Bank(NamedTuple):
+    """An array in a clause: the range of its cells, and that of their type. One that is filled with
+    arbitrary values at a `site` belongs to the program's array `variable`."""
+
+    name: str
+    low: int | None
+    high: int | None
+    bounds: tuple[int, int]
+    variable: str
+    site: int | None = None
+
+
+class Cells(NamedTuple):
+    """A cut's variables that stand for any one place of its arrays: the index, and for each array
+    what it has there."""
+
+    index: str
+    of: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A place that needs an invariant (a loop head, an unknown predicate) and its variables.
 
     `ranges` are facts of the variables' types, true in every reachable state. The last variables
-    may be `products` of others.
+    may be `products` of others. Where states have `arrays`, a `System` of integers has variables
+    for their `cells`: the invariant holds for every index.
     """
 
     name: str
@@ -27,6 +48,8 @@ class Cut:
     place: Place
     block: int = -1
     products: tuple[tuple[str, str], ...] = ()
+    arrays: tuple[Bank, ...] = ()
+    cells: Cells | None = None
 
     @property
     def plain(self) -> tuple[str, ...]:
@@ -66,8 +89,9 @@ class Clause:
 
     No premise: a start. `target` None: a failure, i.e. the premises must be impossible together.
     The first premise of a step from a cut, its `source`, is about that cut's variables under their
-    own names; no name is in two premises. `inputs` are the other free variables. A clause that
-    stands for many turns of a loop says how many by the variable `turns`.
+    own names; no name is in two premises, unless they are about the same state. `inputs` are the other free variables. A clause that
+    stands for many turns of a loop says how many by the variable `turns`. `arrays` are those of the
+    target, and `banks` those that are free beside the source's.
     """
 
     premises: tuple[Premise, ...]
@@ -77,6 +101,8 @@ class Clause:
     inputs: tuple[Input, ...]
     place: Place | None = None
     turns: str | None = None
+    banks: tuple[Bank, ...] = ()
+    arrays: tuple[Term, ...] = ()
 
     @property
     def source(self) -> int | None:

@@ -161,6 +161,13 @@ class Formula:
             raise NotUnderstood(f"'{self._rest[-1].text}' is not expected there")
         return found
 
+    def value(self) -> Term:
+        """The whole as a number."""
+        found = as_int(self._choice())
+        if self._rest:
+            raise NotUnderstood(f"'{self._rest[-1].text}' is not expected there")
+        return found
+
     def _peek(self, ahead: int = 0) -> str:
         return self._rest[-1 - ahead].text if len(self._rest) > ahead else ""
 

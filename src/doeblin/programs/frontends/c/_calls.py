@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -141,6 +142,8 @@ class Calls(Expressions):
                 continue
             elif not self._opaque(argument):
                 self.effects(argument)
+            elif self._is_array(argument):
+                raise self.unsupported("printing an array", argument)
             elif not literal:
                 raise self.unsupported("pointers", argument)
         if id(node) not in self.used:
@@ -174,23 +177,37 @@ class Calls(Expressions):
     def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function without a body: any result, and unless it is an input, any global effect."""
         for argument in arguments:
+            self._keep(argument)
             self.effects(argument)
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
         if not is_input(name):
             self.graph.remarks.without_body.setdefault(name, self.place(node))
-            for slot in self.exposed():
-                if slot.name is not None and isinstance(slot.kind, CType):
-                    self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
+            self.forget_all(self.exposed(), name, node)
         if isinstance(kind, Opaque):
             return None
         origin = "rough" if name in PARTLY_KNOWN else "call"
         return Value(self._input(name, kind, node, origin=origin), kind)
 
+    def _keep(self, argument: Any) -> None:
+        """No array is given to a function of which nothing is known: it might keep it."""
+        if self._is_array(argument):
+            raise self.unsupported("an array given to a function without a body", argument)
+
+    def forget_all(self, slots: Sequence[Slot], name: str, node: Any) -> None:
+        """A function without a body may change these."""
+        for slot in slots:
+            if slot.cells is not None:
+                self.forget(slot.cells, self.place(node))
+            elif slot.name is not None and isinstance(slot.kind, CType):
+                self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
+
     def exposed(self) -> list[Slot]:
         """The globals that a function without a body may change."""
-        return [slot for slot in self.scopes[0].values() if slot.name not in self.sealed]
+        known = self.scopes[0].values()
+        arrays = [slot for slot in known if slot.cells and not slot.cells.const]
+        return [*arrays, *(s for s in known if not s.cells and s.name not in self.sealed)]
 
     def rvalue(self, node: Any) -> Value:
         call = node.name.name if _is_call(node) else ""
@@ -208,6 +225,10 @@ class Calls(Expressions):
             or is_input(name)
             or name.startswith("__builtin_")
         )
+
+    def _is_array(self, node: Any) -> bool:
+        slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
+        return slot is not None and slot.cells is not None
 
     def _opaque(self, node: Any) -> bool:
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
@@ -275,11 +296,14 @@ class Calls(Expressions):
                 place=self.place(node),
             )
         values: list[Value | None] = []
+        given: dict[int, Slot] = {}  # arrays
         for number, argument in enumerate(arguments):
             if number < len(parameters):
                 kind = self.in_global_scope(parameters[number])
                 if isinstance(kind, Opaque):
-                    if not self.harmless(argument):
+                    if (slot := self.parameter(parameters[number], argument)) is not None:
+                        given[number] = slot
+                    elif not self.harmless(argument):
                         raise self.unsupported(kind.what, argument)
                     values.append(None)
                     continue
@@ -288,12 +312,14 @@ class Calls(Expressions):
                 value = self.snapshot(value)
             values.append(value)
         if name in self.recursive:
+            if given:
+                raise self.unsupported("arrays in recursive functions", node)
             return self.call(name, values, node)
         frame: dict[str, Slot] = {}
-        for parameter, value in zip(parameters, values, strict=False):
+        for number, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
             kind = self.in_global_scope(parameter)
             if isinstance(kind, Opaque) or value is None:
-                frame[parameter.name] = Slot(kind)
+                frame[parameter.name] = given.get(number, Slot(kind))
                 continue
             place = self.place(parameter)
             inner = self.fresh(parameter.name, kind, place)

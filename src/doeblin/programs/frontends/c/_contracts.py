@@ -9,16 +9,18 @@ is then assumed everywhere. A loop invariant is a hint: tried, never trusted, ne
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 from pycparser import c_ast
 
 from ...._errors import Place
-from ...system.terms import Term, conj, const, implies, var
+from ...system.terms import Term, add, conj, const, implies, var
 from ._acsl import CLAIMS, INVARIANT, Clause, Formula, Names, NotUnderstood, clauses
 from ._calls import Calls
 from ._clean import PRAGMA
 from ._emitter import Slot, Value
+from ._extents import extents
 from ._tokens import Token
 from ._types import CType, Opaque
 from ._unsupported import Unsupported
@@ -104,6 +106,32 @@ class Contracts(Calls):
                     self._worded.setdefault(name, []).append(_parameters(declared.type))
             else:
                 self._leave_out(clause)
+
+    def given_arrays(self, name: str, frame: dict[str, Slot]) -> dict[str, Term]:
+        """The lengths of the arrays that the function where the program starts is given, as its
+        contract says; its other parameters are in the frame."""
+        found, rest = extents(self.contracts.get(name, []))
+        if not found.last:
+            return {}
+        worded = dict(zip(map(id, self.contracts[name]), self._worded[name], strict=True))
+        self._worded[name] = [worded[id(clause)] for clause in rest]
+        self.contracts[name] = rest
+        self.graph.remarks.required[name] = self.place(self.functions[name])
+        scopes, self.scopes = self.scopes, [self.scopes[0], frame]
+        lengths = {}
+        for pointer, last in found.last.items():
+            try:
+                end = Formula(last, self._here()).value()
+            except NotUnderstood as reason:
+                said = f"the length of '{pointer}' was not understood ({reason})"
+                raise Unsupported("an annotation", last[0].place, said=said) from None
+            lengths[pointer] = add(end, const(1))
+        self.scopes = scopes
+        for pair in combinations(lengths, 2):
+            if frozenset(pair) not in found.apart:
+                said = f"'{pair[0]}' and '{pair[1]}' may overlap: \\separated would say that not"
+                raise Unsupported("an annotation", self.place(self.functions[name]), said=said)
+        return lengths
 
     def enter(self, name: str, node: Any) -> Callable[[str], Term | None]:
         """At the beginning of a body: what is required, and a copy of what the contract speaks of.
@@ -213,9 +241,7 @@ class Contracts(Calls):
         self.graph.remarks.by_contract.setdefault(name, self.place(node))
         scopes, self.scopes = self.scopes, [self.scopes[0], frame]
         old = self.enter(name, node)
-        for slot in self._assigned(name):
-            if slot.name is not None and isinstance(slot.kind, CType):
-                self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
+        self.forget_all(self._assigned(name), name, node)
         result = None
         if not isinstance(kind, Opaque):
             result = Value(self._input(name, kind, node), kind)
@@ -235,6 +261,8 @@ class Contracts(Calls):
         if words == ["\\nothing"]:
             return []
         slots = [self.scopes[0].get(word) for word in words if word != "\\result"]
+        if any(word in "[].(+" for word in words):
+            return everything
         return everything if None in slots else [slot for slot in slots if slot is not None]
 
     # ---- formulas

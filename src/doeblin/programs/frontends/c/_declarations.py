@@ -8,10 +8,11 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import InputError
-from ...system import Assign
+from ...system import Assign, Store
 from ...system.terms import ZERO, const
+from ._arrays import ARRAY
 from ._contracts import Contracts
-from ._emitter import Slot, Value
+from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
 from ._static import STEPS
 from ._types import CType, Opaque
@@ -25,6 +26,7 @@ class Declarations(Contracts):
         self.statics: dict[int, str] = {}  # of functions, by their declarations
         self._initialised = 0
         self._globals: dict[str, Any] = {}  # the declaration that counts, of each
+        self._lasting: dict[int, Slot] = {}  # arrays that are not automatic, by their declarations
 
     def statement(self, node: Any) -> None:
         raise AssertionError("given by Statements")
@@ -39,6 +41,10 @@ class Declarations(Contracts):
     def _decl_statement(self, node: Any) -> None:
         if isinstance(node.type, c_ast.FuncDecl):
             self.declare_function(node)
+            return
+        if (element := self.element(node.type)) is not None:
+            self._check_new(node)
+            self._array(node, element)
             return
         kind = self.type(node)
         if node.name is None:  # of a struct, union or enum
@@ -62,6 +68,59 @@ class Declarations(Contracts):
             self.scopes[-1][node.name] = known
         else:
             self._automatic(node, kind)
+
+    def _array(self, node: Any, element: CType) -> None:
+        """Brings an array into scope: a global, static, extern or automatic one."""
+        place, scope = self.place(node), self.scopes[-1]
+        lasting = len(self.scopes) == 1 or "static" in node.storage
+        if "extern" in node.storage and len(self.scopes) > 1:
+            raise self.unsupported("a local extern declaration", node)
+        if id(node) in self._lasting:
+            scope[node.name] = self._lasting[id(node)]
+            return
+        items, length = self.initial(node)
+        if items is not None and _mentions(node.init, node.name):
+            raise self.unsupported("an array in its own initialiser", node)
+        if self.in_procedure and node.name not in self.by_constants:
+            raise self.unsupported("arrays in recursive functions", node)
+        lengths = self.lengths(node, length, variable=not lasting)
+        if lasting and node.name in scope:
+            raise self.unsupported("an array that is declared twice", node)
+        cells = self.object(node.name, element, lengths, place, const=self.is_const(node))
+        if items is not None and not all(size.constant for size in lengths):
+            said = f"'{node.name}' has a variable length and an initialiser"
+            raise InputError(said, place=place)
+        given = self.spread(items, lengths, node) if items is not None else {}
+        if lasting:
+            self._array_at_start(node, cells, given)
+            self._lasting[id(node)] = scope[node.name] = Slot(ARRAY, cells=cells)
+            return
+        self.check_operands([item for item in given.values() if not isinstance(item, int)], node)
+        values = {}
+        for at, item in given.items():
+            value = Value(const(item), element) if isinstance(item, int) else self.rvalue(item)
+            values[at] = self.snapshot(self.convert(value, element))
+        for statement in self.blank(cells, place, None if items is None else 0):
+            self.emit(statement)
+        for at, value in values.items():
+            self.store(cells, const(at), value, place)
+        scope[node.name] = Slot(ARRAY, cells=cells)
+
+    def _array_at_start(self, node: Any, cells: Cells, given: dict[int, Any]) -> None:
+        """What lasts is zero, or constants, before the program starts."""
+        place = self.place(node)
+        outside = "extern" in node.storage and node.init is None
+        begun = self.blank(cells, place, None if outside else 0)
+        for at, item in given.items():
+            value, own = (item, cells.element) if isinstance(item, int) else self.constant(item)
+            term = self.convert(Value(const(value), own), cells.element).integer()
+            if cells.scalars is None:
+                begun.append(Store(cells.name, const(at), term, place))
+            elif at in cells.scalars:
+                begun.append(Assign(cells.scalars[at], term, place))
+        for statement in begun:
+            self.graph.blocks[0].statements.insert(self._initialised, statement)
+            self._initialised += 1
 
     def _check_new(self, node: Any) -> None:
         """One scope holds one object of a name (C11 6.7p3); parameters are in the body's scope."""

@@ -40,6 +40,21 @@ class Value(NamedTuple):
         return as_bool(self.term)
 
 
+class Cells(NamedTuple):
+    """What the name of an array stands for: the graph's array `name` or, where it is only indexed
+    by constants, a variable for each cell (`scalars`; the name is then for itself only). `lengths`
+    are those at the declaration, None where it is unknown; a `pointer` is a parameter, by another
+    array's name."""
+
+    shown: str
+    element: CType
+    lengths: tuple[Term | None, ...]
+    name: str
+    scalars: dict[int, str] | None = None
+    const: bool = False
+    pointer: bool = False
+
+
 class Slot(NamedTuple):
     """What a name in scope stands for."""
 
@@ -47,6 +62,7 @@ class Slot(NamedTuple):
     name: str | None = None  # the graph's variable
     constant: int | None = None  # an enumerator
     const: bool = False
+    cells: Cells | None = None  # of an array
 
 
 class Emitter:
@@ -78,17 +94,26 @@ class Emitter:
 
     def fresh(self, shown: str, kind: CType, place: Place | None = None) -> str:
         """A new variable; its name is the source's unless that is taken, or a word of solvers."""
-        name = shown or f"tmp#{len(self.graph.variables)}"
-        if name in self.graph.variables or name in WORDS or name.startswith("bv"):
-            number = 2
-            while f"{name}#{number}" in self.graph.variables:
-                number += 1
-            name = f"{name}#{number}"
-        # Mathematical integers have no bounds, but unsigned and narrow types keep theirs.
-        low = kind.low if self.wrap or not kind.signed or kind.bits < 32 else None
-        high = kind.high if self._wraps(kind) or kind.bits < 32 else None
+        name = self.fresh_name(shown or f"tmp#{len(self.graph.variables)}")
+        low, high = self.range_of(kind)
         self.graph.variables[name] = Variable(name, shown, low, high, kind.name, place)
         return name
+
+    def fresh_name(self, name: str) -> str:
+        """The name, changed where it is taken or a word of solvers."""
+        known = (self.graph.variables, self.graph.arrays)
+        if name not in WORDS and not name.startswith("bv") and not any(name in k for k in known):
+            return name
+        number = 2
+        while any(f"{name}#{number}" in names for names in known):
+            number += 1
+        return f"{name}#{number}"
+
+    def range_of(self, kind: CType) -> tuple[int | None, int | None]:
+        """Mathematical integers have no bounds, but unsigned and narrow types keep theirs."""
+        low = kind.low if self.wrap or not kind.signed or kind.bits < 32 else None
+        high = kind.high if self._wraps(kind) or kind.bits < 32 else None
+        return low, high
 
     def lookup(self, name: str) -> Slot | None:
         for scope in reversed(self.scopes):
@@ -173,6 +198,14 @@ class Emitter:
         statement = Havoc(name, self.site(), low, high, place, call, origin)
         where = self.current if block is None else block
         self.graph.blocks[where].statements.append(statement)
+
+    def blank_variable(
+        self, name: str, kind: CType, place: Place, value: int | None
+    ) -> Assign | Havoc:
+        """What gives a variable that is a cell its first value, or leaves that open."""
+        if value is not None:
+            return Assign(name, const(value), place)
+        return Havoc(name, self.site(), kind.low, kind.high, place, origin="cell")
 
     def snapshot(self, value: Value) -> Value:
         """The value as it is now, whatever is assigned later."""

@@ -28,7 +28,8 @@ from ...system.terms import add as plus
 from ._directive import binary_constant
 from ._emitter import SIGNED_OVERFLOW, Value
 from ._library import FLOATING
-from ._order import FALLIBLE, Order, sound
+from ._arrays import Arrays
+from ._order import FALLIBLE, sound
 from ._static import COMPARISONS, STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 from ._unsupported import Unsupported
@@ -36,7 +37,7 @@ from ._unsupported import Unsupported
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
 
-class Expressions(Order):
+class Expressions(Arrays):
     """Everything that has a value."""
 
     # ---- purity
@@ -73,9 +74,10 @@ class Expressions(Order):
         """Of an expression whose value is not modelled: does it change no integer variable, give
         no address of one away, and ask nothing of its operands that would have to be checked?"""
         if isinstance(node, c_ast.ID):
-            if self.lookup(node.name) is None and self._is_function(node.name):
+            slot = self.lookup(node.name)
+            if slot is None and self._is_function(node.name):
                 raise self.unsupported("function pointers", node)
-            return True
+            return slot is None or slot.cells is None
         if isinstance(node, c_ast.Cast | c_ast.NamedInitializer):
             return self.harmless(node.expr)
         if isinstance(node, c_ast.InitList):
@@ -86,19 +88,12 @@ class Expressions(Order):
             return name in ("malloc", "calloc", "alloca") and all(map(self.harmless, arguments))
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             slot = self.lookup(node.expr.name) if isinstance(node.expr, c_ast.ID) else None
-            return slot is not None and isinstance(slot.kind, Opaque)
+            return slot is not None and isinstance(slot.kind, Opaque) and slot.cells is None
         if isinstance(node, c_ast.BinaryOp) and node.op == "*":  # of `malloc(n * sizeof(int))`
             sides = (node.left, node.right)
             if any(isinstance(side, c_ast.UnaryOp) and side.op == "sizeof" for side in sides):
                 return all(map(self.harmless, sides))
-        return isinstance(node, c_ast.Constant) or self._is_constant(node)
-
-    def _is_constant(self, node: Any) -> bool:
-        try:
-            self.constant(node)
-        except (InputError, Unsupported):
-            return False
-        return True
+        return isinstance(node, c_ast.Constant) or self.is_constant(node)
 
     def _is_function(self, name: str) -> bool:
         return name in self.functions or name in self.prototypes
@@ -225,6 +220,8 @@ class Expressions(Order):
         raise InputError("this cannot be assigned to", place=self.place(node))
 
     def _step(self, node: Any) -> Value:
+        if isinstance(node.expr, c_ast.ArrayRef):
+            return self.step_cell(node)
         name, kind = self.target(node.expr)
         old = Value(var(name), kind)
         if node.op.startswith("p"):
@@ -238,6 +235,8 @@ class Expressions(Order):
         return self.evaluate(self.chosen(node))
 
     def _assignment(self, node: Any) -> Value:
+        if isinstance(node.lvalue, c_ast.ArrayRef):
+            return self.assign_cell(node)
         name, kind = self.target(node.lvalue)
         self.check_assignment(node)
         value = self.rvalue(node.rvalue)

@@ -85,14 +85,15 @@ class Order(Static):
 
     def check_assignment(self, node: Any) -> None:
         """Refuse `i = i++`, and `x += f()` where the function changes x."""
-        if self.quiet(node.rvalue) or not isinstance(node.lvalue, c_ast.ID):
+        base = _base(node.lvalue)
+        if self.quiet(node.rvalue) or base is None:
             return
         value = self.effects_of(node.rvalue)
-        target = self._key(node.lvalue.name)
+        target = self._key(base)
         if target is None:
             return
         if target in value.loose or (node.op != "=" and target in value.writes):
-            raise self._undefined(node.lvalue.name, node)
+            raise self._undefined(base, node)
         if node.op != "=":
             self._check_pair(Effects(reads={target}), value, node)
 
@@ -116,7 +117,9 @@ class Order(Static):
             met.discard(_ANYTHING)
             touched = b.reads | b.writes | b.called_reads | b.called_writes
             if _ANYTHING in a.called_writes:
-                met |= touched & {slot.name for slot in self.scopes[0].values() if slot.name}
+                known = self.scopes[0].values()
+                met |= touched & {slot.name for slot in known if slot.name}
+                met |= touched & {slot.cells.name for slot in known if slot.cells}
             if met or (a.ends and b.fails):
                 raise Unsupported(
                     "the order of evaluation",
@@ -143,6 +146,8 @@ class Order(Static):
             if name in scope:
                 return scope[name]
         slot = self.scopes[0].get(name) if inner else self.lookup(name)
+        if slot is not None and slot.cells is not None:
+            return slot.cells.name
         return slot.name if slot is not None else None
 
     def _effects(self, node: Any, inner: list[dict[str, str | None]]) -> Effects:
@@ -183,14 +188,28 @@ class Order(Static):
         elif isinstance(node, c_ast.FuncCall):
             for argument in node.args.exprs if node.args else ():
                 found.add(self._effects(argument, inner), sequenced=True)
+                if isinstance(argument, c_ast.ID):
+                    self._given_away(found, argument.name, inner)
             name = node.name.name if isinstance(node.name, c_ast.ID) else ""
             found.call(self._summary(name))
         else:
+            found.fails |= isinstance(node, c_ast.ArrayRef)  # the index may be out of bounds
             self._statement_effects(node, inner, found)
         return found
 
+    def _given_away(
+        self, found: Effects, name: str, inner: list[dict[str, str | None]]
+    ) -> None:
+        """An argument that is an array: the function may read and change its cells."""
+        slot = None if any(name in scope for scope in inner) else self.lookup(name)
+        if slot is not None and slot.cells is not None:
+            found.called_reads.add(slot.cells.name)
+            found.called_writes.add(slot.cells.name)
+            found.fails = True
+
     def _write(self, found: Effects, node: Any, inner: list[dict[str, str | None]]) -> None:
-        key = self._key(node.name, inner) if isinstance(node, c_ast.ID) else None
+        base = _base(node)
+        key = self._key(base, inner) if base is not None else None
         if key is not None:
             found.writes.add(key)
             found.loose.add(key)
@@ -248,11 +267,18 @@ class Order(Static):
         opens = bool(inner) and isinstance(node, c_ast.Compound | c_ast.For)
         if opens:
             inner.append({})
-        sequenced = not isinstance(node, c_ast.Cast | c_ast.UnaryOp)
+        sequenced = not isinstance(node, c_ast.Cast | c_ast.UnaryOp | c_ast.ArrayRef)
         for _, child in node.children():
             found.add(self._effects(child, inner), sequenced=sequenced)
         if opens:
             inner.pop()
+
+
+def _base(node: Any) -> str | None:
+    """The name of the variable or array that an assignment changes."""
+    while isinstance(node, c_ast.ArrayRef):
+        node = node.name
+    return node.name if isinstance(node, c_ast.ID) else None
 
 
 def sound(op: str, right: Any) -> bool:

@@ -121,6 +121,7 @@ class Procedures(Statements):
 
     def read_procedures(self) -> None:
         """The bodies of all functions that are called so, and of those that they call so."""
+        self.in_procedure = True
         while self._unread:
             found = self._declared[self._unread.pop()]
             made = found.procedure

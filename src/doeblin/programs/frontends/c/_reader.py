@@ -10,8 +10,9 @@ from pycparser import CParser, c_ast
 from pycparser.c_parser import ParseError
 
 from ...._errors import InputError, Place
-from ...system import Graph, thread_jumps
+from ...system import Graph, thread_jumps, without_copies
 from ...system.terms import compare, const, var
+from ._arrays import indexed_by_constants
 from ._clean import clean
 from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
@@ -108,6 +109,7 @@ def _next_line(parser: CParser) -> int | None:
 
 
 def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
+    lowering.by_constants = indexed_by_constants(tree)
     for number, item in enumerate(tree.ext):
         if isinstance(item, c_ast.Pragma):
             later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
@@ -124,7 +126,7 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     for parameter in declared.args.params if declared.args else []:
         if getattr(parameter, "name", None) is None:
             continue
-        kind = lowering.type(parameter)
+        kind = lowering.in_global_scope(parameter)
         if isinstance(kind, Opaque):
             frame[parameter.name] = Slot(kind)
             continue
@@ -134,10 +136,20 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
         frame[parameter.name] = Slot(kind, name, const=lowering.is_const(parameter))
         if entry == "main" and parameter is declared.args.params[0]:  # C11 5.1.2.2.1
             lowering.assume(compare("<=", const(0), var(name)), place)
+    listed = {getattr(p, "name", None): p for p in declared.args.params} if declared.args else {}
+    lengths: dict[str, Any] = dict(lowering.given_arrays(entry, frame))
+    pointers = [name for name, parameter in listed.items() if lowering.points(parameter)]
+    if not lengths and len(pointers) == 1 and frame[pointers[0]].cells is None:
+        lengths = {pointers[0]: None}  # it may be used as far as it goes
+    for pointer, length in lengths.items():
+        if pointer not in pointers:
+            raise lowering.unsupported("a contract about cells of what is no array", declared)
+        frame[pointer] = lowering.given(listed[pointer], length)
     lowering.body(entry, frame, None)
     lowering.stop()
     lowering.read_procedures()
     lowering.note_unused()
+    without_copies(lowering.graph, lowering.taken)
     lowering.graph.remarks.entry = entry
     lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)

@@ -10,7 +10,7 @@ from ...._errors import InputError
 from ...system import Jump, Loop
 from ...system.terms import ZERO, compare, const, truth, var
 from ._declarations import Declarations
-from ._emitter import Slot, Value
+from ._emitter import Cells, Slot, Value
 from ._library import ASSERTIONS, FAILURES
 from ._types import CType, Opaque, promote
 
@@ -28,8 +28,8 @@ class _Frame:
         self.result = result
         self.opaque = opaque
         self.labels: dict[str, int] = {}
-        self.defined: dict[str, dict[str, CType]] = {}  # and the variables that are in scope there
-        self.wanted: list[tuple[str, Any, int, dict[str, CType]]] = []
+        self.defined: dict[str, dict[str, CType | Opaque]] = {}  # and the variables that are in scope there
+        self.wanted: list[tuple[str, Any, int, dict[str, CType | Opaque]]] = []
         self.breaks: list[int] = []
         self.continues: list[int] = []
 
@@ -41,7 +41,7 @@ class Statements(Declarations):
         super().__init__(*args, **options)
         self.frames: list[_Frame] = []
         self.entered: set[str] = set()  # functions that are called
-        self._cases: dict[int, tuple[int, int, dict[str, CType]]] = {}
+        self._cases: dict[int, tuple[int, int, dict[str, CType | Opaque]]] = {}
 
     # ---- functions
 
@@ -122,22 +122,30 @@ class Statements(Declarations):
             self._skipped(frame.defined[label], here, node, block)
 
     def _skipped(
-        self, there: dict[str, CType], here: dict[str, CType], node: Any, block: int
+        self,
+        there: dict[str, CType | Opaque],
+        here: dict[str, CType | Opaque],
+        node: Any,
+        block: int,
     ) -> None:
         for name, kind in there.items():
             if name not in here:
+                if isinstance(kind, Opaque):
+                    raise self.unsupported("a jump past the declaration of an array", node)
                 self.havoc(name, kind, self.place(node), origin="hidden", block=block)
 
-    def _visible(self) -> dict[str, CType]:
-        """The automatic variables in scope."""
-        return {
-            slot.name: slot.kind
-            for scope in self.scopes[1:]
-            for slot in scope.values()
-            if slot.name is not None
-            and isinstance(slot.kind, CType)
-            and slot.name not in self.statics.values()
-        }
+    def _visible(self) -> dict[str, CType | Opaque]:
+        """The automatic variables and arrays in scope."""
+        found: dict[str, CType | Opaque] = {}
+        for depth, scope in enumerate(self.scopes[1:]):
+            for shown, slot in scope.items():
+                if slot.cells is not None:
+                    if slot not in self._lasting.values():
+                        found[f"{shown}#{depth} {slot.cells.name}"] = slot.kind
+                elif slot.name is not None and isinstance(slot.kind, CType):
+                    if slot.name not in self.statics.values():
+                        found[slot.name] = slot.kind
+        return found
 
     # ---- statements
 
@@ -177,6 +185,10 @@ class Statements(Declarations):
             for shown, slot in frame.items()
             if slot.name is not None
         }
+        for frame in self.scopes:
+            for shown, slot in frame.items():
+                if slot.cells is not None:
+                    scope |= _named(shown, slot.cells)
         inner = None
         if isinstance(body, c_ast.Compound):
             inner = self.place(body.block_items[0]) if body.block_items else None
@@ -347,6 +359,15 @@ class Statements(Declarations):
             return
         if not holds:
             raise InputError("this static assertion is false", place=self.place(node))
+
+
+def _named(shown: str, cells: Cells) -> dict[str, str]:
+    """How cells that are variables, or a whole array in one row, are written."""
+    if cells.scalars is None:
+        return {shown: cells.name} if len(cells.lengths) == 1 else {}
+    if len(cells.lengths) > 1:
+        return {}
+    return {f"{shown}[{at}]": name for at, name in cells.scalars.items()}
 
 
 def _failing(node: Any) -> Any:

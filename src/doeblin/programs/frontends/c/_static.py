@@ -23,6 +23,7 @@ from ._types import (
     promote,
     type_of,
 )  # fmt: skip
+from ._unsupported import Unsupported
 
 STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
@@ -201,6 +202,15 @@ class Static(Emitter):
         return ABSOLUTE.get(name) or input_type(name)
 
     def in_global_scope(self, node: Any) -> CType | Opaque:
+        """The type of a parameter or a result; a parameter that is written as an array is a
+        pointer (C11 6.7.6.3p7), whose length means nothing."""
+        inner = node.type if isinstance(node, c_ast.Decl) else None
+        if isinstance(inner, c_ast.ArrayDecl):
+            if inner.dim_quals:
+                raise self.unsupported("'static' or qualifiers in the length of a parameter", node)
+            if inner.dim is not None and not isinstance(inner.dim, c_ast.ID | c_ast.Constant):
+                self.constant(inner.dim, what="variable length arrays")
+            return _POINTER
         scopes, self.scopes = self.scopes, self.scopes[:1]
         try:
             return self.type(node)
@@ -240,6 +250,14 @@ class Static(Emitter):
                 raise self.unsupported(what, node) from None
             place = self.place(error.node)
             raise InputError("a constant is needed here", place=place) from None
+
+    def is_constant(self, node: Any) -> bool:
+        """Is it a constant expression that is understood?"""
+        try:
+            self.constant(node)
+        except (InputError, Unsupported):
+            return False
+        return True
 
     def _fold(self, node: Any) -> tuple[int, CType]:
         if isinstance(node, c_ast.Constant):

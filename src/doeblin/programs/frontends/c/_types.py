@@ -167,3 +167,14 @@ def character(body: str, place: Place) -> int:
         if value is not None and value < 256:
             return value - 256 if value > 127 else value
     raise Unsupported(f"the character constant '{body}'", place)
+
+
+def string_values(text: str, place: Place, kind: CType) -> list[int]:
+    """The characters of a text and the zero that ends it, as cells of a type of 8 bits."""
+    if not text.startswith('"'):
+        raise Unsupported("wide characters", place)
+    found = []
+    for piece in re.findall(r"\\x[0-9a-fA-F]+|\\[0-7]{1,3}|\\.|[^\\]", text[1:-1], re.DOTALL):
+        value = character(piece, place)
+        found.append(value if kind.low <= value else value + 256)
+    return [*found, 0]

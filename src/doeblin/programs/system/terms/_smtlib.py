@@ -9,8 +9,10 @@ from ._term import Term, fold, postorder
 def _text(node: Term, args: list[str]) -> str:
     if node.op == "const":
         return ("true" if node.leaf else "false") if node.boolean else numeral(node.leaf)
-    if node.op == "var":
+    if node.op in ("var", "array"):
         return symbol(node.leaf)
+    if node.op == "fill":
+        return f"((as const (Array Int Int)) {args[0]})"
     if node.op in ("tdiv", "trem"):
         op, (a, b) = {"tdiv": "div", "trem": "mod"}[node.op], args
         return f"(ite (>= {a} 0) ({op} {a} {b}) (- ({op} (- {a}) {b})))"

@@ -1,6 +1,6 @@
 """Terms over the mathematical integers: what conditions, guards and updates are made of.
 
-Two sorts, Int and Bool. The constructors fold constants and flatten, so that a term is small
+Two sorts, Int and Bool, and arrays of integers, of which terms take cells. The constructors fold constants and flatten, so that a term is small
 before any solver sees it. Terms are immutable and shared: traversals are by identity, without
 recursion, because joins of long programs make deep terms.
 """
@@ -41,6 +41,11 @@ def const(value: int) -> Term:
 
 def var(name: str) -> Term:
     return Term("var", (), name, False)
+
+
+def array(name: str) -> Term:
+    """An array of integers, with a cell for every integer."""
+    return Term("array", (), name, False)
 
 
 TRUE = Term("const", (), True, True)
@@ -214,6 +219,44 @@ def ite(condition: Term, yes: Term, no: Term) -> Term:
     return Term("ite", (condition, yes, no), None, yes.boolean)
 
 
+def select(cells: Term, index: Term) -> Term:
+    """A cell of an array."""
+    while cells.op == "store":
+        same = alike(cells.args[1], index)
+        if same:
+            return cells.args[2]
+        if same is None:
+            break
+        cells = cells.args[0]
+    return cells.args[0] if cells.op == "fill" else Term("select", (cells, index), None, False)
+
+
+def alike(left: Term, right: Term) -> bool | None:
+    """Are two numbers equal? None where that depends on variables."""
+    total: dict[str, int] = {}
+    for term, sign in ((left, 1), (right, -1)):
+        for item in term.args if term.op == "+" else (term,):
+            factor, rest = sign, item
+            if item.op == "*" and item.args[0].constant:
+                factor, rest = sign * item.args[0].leaf, item.args[1]
+            if rest.op not in ("const", "var"):
+                return True if left is right else None
+            name = rest.leaf if rest.op == "var" else ""
+            total[name] = total.get(name, 0) + factor * (1 if name else rest.leaf)
+    gap = total.pop("", 0)
+    return None if any(total.values()) else gap == 0
+
+
+def store(cells: Term, index: Term, value: Term) -> Term:
+    """An array that differs from another in one cell."""
+    return Term("store", (cells, index, value), None, False)
+
+
+def fill(value: Term) -> Term:
+    """An array with the same value in all cells."""
+    return Term("fill", (value,), None, False)
+
+
 def as_int(term: Term) -> Term:
     """C's value of a truth: 1 or 0."""
     return ite(term, ONE, ZERO) if term.boolean else term
@@ -253,7 +296,19 @@ def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:
 
 
 def variables(*terms: Term) -> set[str]:
-    return {node.leaf for node in postorder(*terms) if node.op == "var"}
+    """The names in a term, also those of arrays."""
+    return {node.leaf for node in postorder(*terms) if node.op in ("var", "array")}
+
+
+def cells_read(*terms: Term) -> list[tuple[str, Term]]:
+    """The arrays that cells may be taken of, each with the index."""
+    found: dict[tuple[str, int], tuple[str, Term]] = {}
+    for node in postorder(*terms):
+        if node.op == "select":
+            for inner in postorder(node.args[0]):
+                if inner.op == "array":
+                    found[inner.leaf, id(node.args[1])] = (inner.leaf, node.args[1])
+    return list(found.values())
 
 
 def rebuild(node: Term, args: list[Term]) -> Term:
@@ -275,12 +330,17 @@ def rebuild(node: Term, args: list[Term]) -> Term:
         return conj(args)
     if op == "or":
         return disj(args)
+    if op in _ARRAYS:
+        return _ARRAYS[op](*args)
     return ite(*args)
+
+
+_ARRAYS: dict[str, Callable[..., Term]] = {"select": select, "store": store, "fill": fill}
 
 
 def substitute(term: Term, names: dict[str, Term]) -> Term:
     def combine(node: Term, args: list[Term]) -> Term:
-        if node.op == "var":
+        if node.op in ("var", "array"):
             return names.get(node.leaf, node)
         if all(new is old for new, old in zip(args, node.args, strict=True)):
             return node

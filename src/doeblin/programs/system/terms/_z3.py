@@ -17,11 +17,19 @@ class Translator:
         self._done: dict[int, Any] = {}
         self._kept: list[Term] = []
         self._constants: dict[str, Any] = {}
+        self._arrays: dict[str, Any] = {}
 
     def constant(self, name: str) -> Any:
         found = self._constants.get(name)
         if found is None:
             found = self._constants[name] = z3.Int(name, self.context)
+        return found
+
+    def array(self, name: str) -> Any:
+        found = self._arrays.get(name)
+        if found is None:
+            sort = z3.IntSort(self.context)
+            found = self._arrays[name] = z3.Array(name, sort, sort)
         return found
 
     def __call__(self, term: Term) -> Any:
@@ -39,6 +47,14 @@ class Translator:
             return z3.IntVal(node.leaf, context)
         if op == "var":
             return self.constant(node.leaf)
+        if op == "array":
+            return self.array(node.leaf)
+        if op == "select":
+            return z3.Select(*args)
+        if op == "store":
+            return z3.Store(*args)
+        if op == "fill":
+            return z3.K(z3.IntSort(context), args[0])
         if op == "+":
             return z3.Sum(args)
         if op == "*":

@@ -1,0 +1,437 @@
+"""Arrays of C: objects with lengths, whose cells are read and written within bounds.
+
+An array that the whole file indexes by constants only is as many variables. All others are arrays
+of the graph; several dimensions are laid out in a row, and each index is held against its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError, Place
+from ...system import Array, Fill, Load, Statement, Store
+from ...system.terms import ZERO, Term, compare, conj, const, mul, var
+from ...system.terms import add as plus
+from ._emitter import Cells, Slot, Value
+from ._order import Order
+from ._static import STEPS
+from ._types import INT, CType, Opaque, string_values
+
+ARRAY = Opaque("array", "arrays")
+_LONGEST = (1 << 63) - 1  # bytes of an object, at most
+_MOST_SCALARS = 64
+
+
+class Arrays(Order):
+    """Declarations of arrays, and their cells."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.by_constants: dict[str, set[tuple[int, ...]]] = {}  # arrays, and their indices
+        self.in_procedure = False
+        self.taken: list[str] = []  # variables that keep a length as it was
+
+    def rvalue(self, node: Any) -> Value:
+        raise AssertionError("given by Expressions")
+
+    def plain(self, node: Any) -> bool:
+        raise AssertionError("given by Expressions")
+
+    def binary(self, op: str, left: Value, right: Value, node: Any) -> Value:
+        raise AssertionError("given by Expressions")
+
+    def emit(self, statement: Statement) -> None:
+        self.graph.blocks[self.current].statements.append(statement)
+
+    # ---- objects
+
+    def element(self, node: Any) -> CType | None:
+        """The type of the cells that a declaration is of; None if it is of no array of integers."""
+        if not isinstance(node, c_ast.ArrayDecl):
+            return None
+        while isinstance(node, c_ast.ArrayDecl):
+            node = node.type
+        kind = self.type(node) if isinstance(node, c_ast.TypeDecl) else None
+        return kind if isinstance(kind, CType) else None
+
+    def object(
+        self,
+        shown: str,
+        element: CType,
+        lengths: Sequence[Term | None],
+        place: Place,
+        *,
+        const: bool,
+    ) -> Cells:
+        """A new array, or a variable for each cell that is used."""
+        size = tuple(lengths)
+        used = self.by_constants.get(shown)
+        fixed = [int(length.leaf) for length in size if length is not None and length.constant]
+        if used is not None and len(fixed) == len(size):
+            flat = {_flat(fixed, index) for index in used if len(index) == len(size)}
+            inside = sorted(at for at in flat if at is not None)
+            scalars = {
+                at: self.fresh(f"{shown}{_brackets(fixed, at)}", element, place) for at in inside
+            }
+            return Cells(shown, element, size, f"{shown}[]", scalars, const)
+        name = self.fresh_name(shown)
+        low, high = self.range_of(element)
+        bounds = (element.low, element.high)
+        self.graph.arrays[name] = Array(name, shown, low, high, bounds, element.name, place)
+        return Cells(shown, element, size, name, None, const)
+
+    def blank(self, cells: Cells, place: Place, value: int | None = None) -> list[Statement]:
+        """What gives every cell a value, or leaves it open which."""
+        kind = cells.element
+        if cells.scalars is not None:
+            return [self.blank_variable(name, kind, place, value) for name in cells.scalars.values()]
+        return [Fill(cells.name, value, self.site(), kind.low, kind.high, place)]
+
+    def forget(self, cells: Cells, place: Place) -> None:
+        """From now on the cells may be anything."""
+        for statement in self.blank(cells, place):
+            self.emit(statement)
+
+    def lengths(self, node: Any, length: int | None, *, variable: bool) -> list[Term]:
+        """The lengths in a declaration, evaluated now; `length` is that of the initialiser."""
+        found: list[Term] = []
+        inner = node.type
+        while isinstance(inner, c_ast.ArrayDecl):
+            if inner.dim is None:
+                if found or length is None:
+                    raise self.unsupported("an array without a length", node)
+                found.append(const(length))
+            elif self.is_constant(inner.dim):
+                value = self.constant(inner.dim)[0]
+                if value < 0:
+                    raise InputError(f"the length of '{node.name}' is negative", place=self.place(node))
+                if value == 0:
+                    raise self.unsupported("an array of length 0", node)
+                found.append(const(value))
+            elif not variable:
+                raise self.unsupported("variable length arrays outside of functions", node)
+            else:
+                found.append(self._variable_length(inner.dim, node))
+            inner = inner.type
+        kinds = self.element(node.type)
+        assert kinds is not None
+        size = max(1, kinds.bits // 8)
+        total: Term = const(size)
+        for length_ in found:
+            total = mul(total, length_)
+        said = f"undefined behaviour: the array '{node.name}' is too large"
+        if total.constant:
+            if total.leaf > _LONGEST:
+                raise InputError(f"the array '{node.name}' is too large", place=self.place(node))
+        elif len(found) > 1 or self._longest * size > _LONGEST:
+            self.require(compare("<=", total, const(_LONGEST)), said, self.place(node))
+        return found
+
+    def _variable_length(self, dim: Any, node: Any) -> Term:
+        value = self.snapshot(self.rvalue(dim))
+        if value.term.op == "var":
+            self.taken.append(value.term.leaf)
+        said = f"undefined behaviour: the length of '{node.name}' is not positive"
+        self.require(compare("<", ZERO, value.integer()), said, self.place(node))
+        self._longest = value.kind.high
+        return value.integer()
+
+    _longest = 0
+
+    def initial(self, node: Any) -> tuple[list[Any] | None, int | None]:
+        """The cells that an initialiser gives in order (nodes or numbers), and the length that it
+        gives the array; None where there is none."""
+        init = node.init
+        if init is None:
+            return None, None
+        if isinstance(init, c_ast.InitList) and len(init.exprs) == 1 and _is_text(init.exprs[0]):
+            init = init.exprs[0]
+        if _is_text(init):
+            kind = self.element(node.type)
+            if kind is None or kind.bits != 8 or isinstance(node.type.type, c_ast.ArrayDecl):
+                raise self.unsupported("this initialiser", node)
+            values = string_values(init.value, self.place(init), kind)
+            return values, len(values)
+        if not isinstance(init, c_ast.InitList):
+            raise self.unsupported("this initialiser of an array", node)
+        if any(isinstance(item, c_ast.NamedInitializer) for item in _nested(init)):
+            raise self.unsupported("initialisers that name their cells", node)
+        return list(init.exprs), len(init.exprs)
+
+    def spread(self, items: list[Any], lengths: Sequence[Term], node: Any) -> dict[int, Any]:
+        """The cells that an initialiser gives, by their place in the row."""
+        first, rest = int(lengths[0].leaf), lengths[1:]
+        # The zero that ends a text may be left out (C11 6.7.9p14).
+        if len(items) == first + 1 and isinstance(items[-1], int):
+            items = items[:-1]
+        if len(items) > first:
+            raise self.unsupported("more initialisers than cells", node)
+        if not rest:
+            for item in items:
+                if isinstance(item, c_ast.InitList) or _is_text(item):
+                    raise self.unsupported("this initialiser of a cell", node)
+            return dict(enumerate(items))
+        width = 1
+        for length in rest:
+            width *= int(length.leaf)
+        found: dict[int, Any] = {}
+        for number, item in enumerate(items):
+            if not isinstance(item, c_ast.InitList):
+                raise self.unsupported("rows without brackets of their own", node)
+            inner = self.spread(list(item.exprs), rest, node)
+            found |= {number * width + at: value for at, value in inner.items()}
+        return found
+
+    # ---- cells
+
+    def cells_of(self, node: Any) -> tuple[Cells, list[Any]]:
+        """The array of `a[i][j]`, and the indices."""
+        indices: list[Any] = []
+        base = node
+        while isinstance(base, c_ast.ArrayRef):
+            indices.insert(0, base.subscript)
+            base = base.name
+        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
+        if isinstance(base, c_ast.ID) and slot is None:
+            raise self.undeclared(base)
+        if slot is None or slot.cells is None:
+            what = slot.kind.what if slot and isinstance(slot.kind, Opaque) else "pointers"
+            raise self.unsupported(what, node)
+        if len(indices) != len(slot.cells.lengths):
+            raise self.unsupported("a row of an array", node)
+        if self.in_procedure and slot.cells.scalars is None:
+            raise self.unsupported("arrays in recursive functions", node)
+        return slot.cells, indices
+
+    def indices(self, nodes: list[Any], later: list[Any]) -> list[Value]:
+        """The values of indices, as they are before what is evaluated `later`."""
+        found = []
+        for number, node in enumerate(nodes):
+            value = self.rvalue(node)
+            if not all(map(self.plain, [*nodes[number + 1 :], *later])):
+                value = self.snapshot(value)
+            found.append(value)
+        return found
+
+    def within(self, cells: Cells, values: list[Value], node: Any) -> Term:
+        """The place of a cell in its row; an index out of bounds is a failure."""
+        at: Term = ZERO
+        for value, length in zip(values, cells.lengths, strict=True):
+            index = value.integer()
+            if length is None:  # a row by itself, of which the verdict says what it assumes
+                return index
+            inside = conj((compare("<=", ZERO, index), compare("<", index, length)))
+            said = f"undefined behaviour: the index of '{cells.shown}' is out of bounds"
+            self.require(inside, said, self.place(node))
+            at = plus(mul(at, length), index)
+        return at
+
+    def load(self, cells: Cells, at: Term, place: Place) -> Value:
+        if cells.scalars is not None:
+            name = cells.scalars.get(int(at.leaf))
+            return Value(ZERO if name is None else var(name), cells.element)
+        name = self.fresh("", cells.element)
+        self.emit(Load(name, cells.name, at, place))
+        return Value(var(name), cells.element)
+
+    def store(self, cells: Cells, at: Term, value: Value, place: Place) -> None:
+        term = self.convert(value, cells.element).integer()
+        if cells.scalars is None:
+            self.emit(Store(cells.name, at, term, place))
+        elif (name := cells.scalars.get(int(at.leaf))) is not None:
+            self.assign(name, term, place)
+
+    def _arrayref(self, node: Any) -> Value:
+        cells, nodes = self.cells_of(node)
+        self.check_operands(nodes, node)
+        at = self.within(cells, self.indices(nodes, []), node)
+        return self.load(cells, at, self.place(node))
+
+    def assign_cell(self, node: Any) -> Value:
+        """`a[i] = e` and `a[i] += e`; the cell is looked at when the value is there."""
+        place = self.place(node.lvalue)
+        cells, nodes = self._changed(node.lvalue)
+        self.check_operands([*nodes, node.rvalue], node)
+        self.check_assignment(node)
+        values = self.indices(nodes, [node.rvalue])
+        value = self.rvalue(node.rvalue)
+        at = self.within(cells, values, node.lvalue)
+        if node.op != "=":
+            value = self.binary(node.op[:-1], self.load(cells, at, place), value, node)
+        value = self.snapshot(self.convert(value, cells.element))
+        self.store(cells, at, value, place)
+        return value
+
+    def step_cell(self, node: Any) -> Value:
+        """`a[i]++` and the like."""
+        place = self.place(node.expr)
+        cells, nodes = self._changed(node.expr)
+        self.check_operands(nodes, node)
+        at = self.within(cells, self.indices(nodes, []), node.expr)
+        old = self.snapshot(self.load(cells, at, place))
+        one = Value(const(abs(STEPS[node.op])), INT)
+        new = self.binary("+" if STEPS[node.op] > 0 else "-", old, one, node)
+        new = self.snapshot(self.convert(new, cells.element))
+        self.store(cells, at, new, place)
+        return old if node.op.startswith("p") else new
+
+    def _changed(self, node: Any) -> tuple[Cells, list[Any]]:
+        cells, nodes = self.cells_of(node)
+        if cells.const:
+            said = f"'{cells.shown}' is const, and is changed"
+            raise InputError(said, place=self.place(node))
+        return cells, nodes
+
+    # ---- arrays as parameters
+
+    def parameter(self, parameter: Any, argument: Any) -> Slot | None:
+        """What a parameter that points to cells stands for, if the argument is an array; the same
+        array under another name."""
+        pointed = _pointed(parameter.type)
+        slot = self.lookup(argument.name) if isinstance(argument, c_ast.ID) else None
+        if pointed is None or slot is None or slot.cells is None:
+            return None
+        dims, inner = pointed
+        kind = self.in_global_scope(inner)
+        cells = slot.cells
+        if kind != cells.element or len(dims) + 1 != len(cells.lengths):
+            raise self.unsupported("an array of another type than the parameter's", argument)
+        for dim, length in zip(dims, cells.lengths[1:], strict=True):
+            if dim is None or length is None or not (self.is_constant(dim) and length.constant):
+                raise self.unsupported("rows of variable length in a parameter", argument)
+            if self.constant(dim)[0] != length.leaf:
+                raise self.unsupported("rows of another length than the parameter's", argument)
+        const = cells.const or "const" in (inner.quals or ()) or self.is_const(inner)
+        return Slot(ARRAY, cells=cells._replace(const=const, pointer=True))
+
+    def points(self, parameter: Any) -> bool:
+        """Is a parameter a pointer to integers?"""
+        pointed = _pointed(getattr(parameter, "type", None))
+        if pointed is None or pointed[0]:
+            return False
+        return isinstance(self.in_global_scope(pointed[1]), CType)
+
+    def given(self, parameter: Any, length: Term | None) -> Slot:
+        """An array that the program is given when it starts."""
+        pointed = _pointed(parameter.type)
+        assert pointed is not None
+        kind = self.in_global_scope(pointed[1])
+        assert isinstance(kind, CType)
+        place = self.place(parameter)
+        size = None
+        if length is not None:
+            size = self.fresh("", INT)
+            self.assign(size, length, place)
+            self.taken.append(size)
+        self.graph.remarks.given[parameter.name] = size is not None
+        self.by_constants.pop(parameter.name, None)
+        lengths = (var(size) if size is not None else None,)
+        const = "const" in (pointed[1].quals or ())
+        cells = self.object(parameter.name, kind, lengths, place, const=const)
+        self.forget(cells, place)
+        return Slot(ARRAY, cells=cells._replace(pointer=True))
+
+    # ---- types
+
+    def size(self, node: Any) -> int:
+        base, depth = node, 0
+        while isinstance(base, c_ast.ArrayRef):
+            base, depth = base.name, depth + 1
+        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
+        if slot is None or slot.cells is None:
+            return super().size(node)
+        cells = slot.cells
+        if cells.pointer and depth == 0:
+            return 8
+        total = const(max(1, cells.element.bits // 8))
+        for length in cells.lengths[depth:]:
+            if length is None or not length.constant:
+                raise self.unsupported("sizeof of variable length arrays", node)
+            total = mul(total, length)
+        return int(total.leaf)
+
+    def _kind_of_arrayref(self, node: Any) -> CType | Opaque:
+        base, depth = node, 0
+        while isinstance(base, c_ast.ArrayRef):
+            base, depth = base.name, depth + 1
+        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
+        if slot is None or slot.cells is None:
+            raise self.unsupported("the type of this expression", node)
+        return slot.cells.element if depth == len(slot.cells.lengths) else ARRAY
+
+
+def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
+    """The names that are used with constants as indices and not otherwise, and those indices."""
+    found: dict[str, set[tuple[int, ...]]] = {}
+    others: set[str] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if node is None:
+            continue
+        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
+            continue
+        if isinstance(node, c_ast.ID):
+            others.add(node.name)
+        elif isinstance(node, c_ast.ArrayRef):
+            indices: list[Any] = []
+            base: Any = node
+            while isinstance(base, c_ast.ArrayRef):
+                indices.insert(0, base.subscript)
+                base = base.name
+            values = [i.value for i in indices if isinstance(i, c_ast.Constant) and i.type == "int"]
+            simple = len(values) == len(indices) and all(v.isdigit() for v in values)
+            if simple and isinstance(base, c_ast.ID):
+                whole = tuple(int(v, 8 if v[0] == "0" and len(v) > 1 else 10) for v in values)
+                found.setdefault(base.name, set()).add(whole)
+            else:
+                todo += [base, *indices]
+        else:
+            todo += [child for _, child in node.children()]
+    return {
+        name: used
+        for name, used in found.items()
+        if name not in others and len(used) <= _MOST_SCALARS
+    }
+
+
+def _flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
+    at = 0
+    for number, length in zip(index, lengths, strict=True):
+        if not 0 <= number < length:
+            return None
+        at = at * length + number
+    return at
+
+
+def _brackets(lengths: list[int], at: int) -> str:
+    text = ""
+    for length in reversed(lengths):
+        at, number = divmod(at, length)
+        text = f"[{number}]{text}"
+    return text
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, c_ast.Constant) and node.type == "string"
+
+
+def _nested(node: Any) -> list[Any]:
+    if not isinstance(node, c_ast.InitList):
+        return [node]
+    return [item for part in node.exprs for item in (part, *_nested(part))]
+
+
+def _pointed(node: Any) -> tuple[list[Any], Any] | None:
+    """Of a parameter that points to cells: the lengths of rows, and the type of a cell."""
+    if not isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl):
+        return None
+    dims: list[Any] = []
+    inner = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        dims.append(inner.dim)
+        inner = inner.type
+    return (dims, inner) if isinstance(inner, c_ast.TypeDecl) else None
