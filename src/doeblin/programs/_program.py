@@ -13,7 +13,16 @@ from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
 from .frontends.c import SIGNED_OVERFLOW, Unsupported, Wraps, read_c
 from .frontends.smt import read_horn, read_sygus
-from .system import Graph, Interpreter, Remarks, System, system_of, with_cells, without_failures
+from .system import (
+    Coordinates,
+    Graph,
+    Interpreter,
+    Remarks,
+    System,
+    system_of,
+    with_cells,
+    without_failures,
+)
 
 Ints = Literal["c", "math", "overflow", "bounded"]
 """Which integers: C's, mathematical ones, or C's with signed overflow as a failure; in a `bounded`
@@ -61,7 +70,7 @@ class Program:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
         if not self._made:
             exact = system_of(self.graph, self.file, tick)
-            self._made.append((exact, with_cells(exact)))
+            self._made.append((exact, with_cells(exact, Coordinates(self.graph).of)))
         return self._made[0][1]
 
     @property

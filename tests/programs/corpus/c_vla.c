@@ -1,2 +1,2 @@
-// truth: refused (a variable length array)
+// truth: safe
 int main(void) { int n = 3; int a[n++]; assert(n == 4); return 0; }

@@ -1,10 +1,10 @@
 """Random programs with arrays, and what gcc says of them.
 
 `python -m tests.programs.fuzz.arrays FIRST LAST` holds so many of them against `verify`; every
-verdict that differs is printed, and the exit status is 1. Each program is drawn with an assertion that
-is as tight as its runs allow, and half of the time with one that is too tight by one. What the
-referee compiles checks every index by a function of its own, and sets what nothing was stored in to
-some numbers.
+verdict that differs is printed, and the exit status is 1. Each program is drawn with an assertion
+that is as tight as its runs allow, and half of the time with one that is too tight by one. What the
+referee compiles checks every index by a function of its own, and sets what nothing was stored in
+to some numbers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,21 @@ from pathlib import Path
 
 from doeblin._errors import InputError
 from doeblin.programs import Verdict, parse_program, verify
+from doeblin.programs._tunables import (
+    SECOND,
+    ExampleTunables,
+    LemmaTunables,
+    ShareTunables,
+    Tunables,
+)
 
 from .referee import FAILS, OVERFLOWS, Bench, Truth
 
+TUNABLES = Tunables(
+    lemmas=LemmaTunables(cells=True),
+    shares=ShareTunables(first_look=0.05 * SECOND),
+    examples=ExampleTunables(run_work=0.05 * SECOND),
+)
 TYPES = {
     "int": "int", "unsigned": "uint", "signed char": "schar", "unsigned char": "uchar",
     "short": "short", "unsigned short": "ushort", "long": "long", "_Bool": "bool",
@@ -85,9 +97,7 @@ class Drawn:
             f"static int sum{number}({order}) {{ int t, r = 0;"
             f" for (t = 0; t < m; t++) r += {cell}; return r; }}"
         )
-        self.top.append(
-            f"static int bump{number}({order}) {{ {last} += 1; return {last}; }}"
-        )
+        self.top.append(f"static int bump{number}({order}) {{ {last} += 1; return {last}; }}")
         if rng.random() < 0.4:
             kind, size = rng.choice(USUAL), rng.randint(2, 4)
             start = rng.choice(("", "", f" = {{{self.constants(rng.randint(1, size))}}}"))
@@ -95,7 +105,9 @@ class Drawn:
             self.arrays[f"g{number}"] = (kind, str(size))
 
     def constants(self, count: int) -> str:
-        return ", ".join(str(self.rng.choice((0, 1, 2, 3, -1, 130, 300, 70000))) for _ in range(count))
+        return ", ".join(
+            str(self.rng.choice((0, 1, 2, 3, -1, 130, 300, 70000))) for _ in range(count)
+        )
 
     def declaration(self) -> str:
         rng = self.rng
@@ -195,7 +207,9 @@ class Drawn:
             kept = [n for n, (k, size) in self.arrays.items() if k == self.helped]
             if kept:
                 name = rng.choice(kept)
-                call = rng.choice((f"fill{self.seed}", f"s += sum{self.seed}", f"s = bump{self.seed}"))
+                call = rng.choice(
+                    (f"fill{self.seed}", f"s += sum{self.seed}", f"s = bump{self.seed}")
+                )
                 more = f", {rng.choice(('x', '3', 's'))}" if "fill" in call else ""
                 return f"{call}(\x07{self.arrays[name][1]}\x07, {name}{more});"
         return self.change()
@@ -214,7 +228,8 @@ class Drawn:
         end = rng.choice(("n", "n", "n", "2", "3", *(size for _, size in self.arrays.values())))
         end = f"\x07{end}\x07" if end.startswith("n") else end
         start = rng.choice(("0", "0", "0", "1"))
-        head = f"for ({counter} = {start}; {counter} {rng.choice(('<',) * 7 + ('<=',))} {end}; {counter}++)"
+        test = f"{counter} {rng.choice(('<',) * 7 + ('<=',))} {end}"
+        head = f"for ({counter} = {start}; {test}; {counter}++)"
         inside = " ".join(self.statement(depth - 1) for _ in range(rng.choice((1, 1, 2))))
         text = inside.replace("[\x01i\x02", f"[\x01{counter}\x02") if rng.random() < 0.8 else inside
         return f"{head} {{ {text} }}"
@@ -252,7 +267,7 @@ class Drawn:
     # ---- texts
 
     def text(self, claim: str, *, junk: int | None = None) -> str:
-        """For `verify`, or for the referee with some numbers in cells that nothing was stored in."""
+        """For `verify`; or for the referee, with some numbers where nothing was stored."""
         main = f"int main() {{\n  {self.body}\n  {claim}\n  return 0;\n}}"
         whole = "\n".join([*self.top, main])
         if junk is None:
@@ -268,14 +283,16 @@ class Drawn:
         whole = re.sub(r"\x07n\d*\x07", "n", whole).replace("\x07", "")
         whole = re.sub("[\x05\x06]", "", whole)
         whole = whole.replace("\x01", f"CK{self.seed}(").replace("\x02", ", ").replace("\x03", ")")
-        return HEAD.format(self.seed) + whole
+        # All that are compiled together have names of their own.
+        own = rf"\b(CK|fill|sum|bump|g){self.seed}\b"
+        return re.sub(own, rf"\g<1>{self.seed}_{junk}", HEAD.format(self.seed) + whole)
 
 
 def programs(seeds: range, folder: Path) -> list[tuple[Drawn, str, list[Truth], Bench, int]]:
     """Programs with tight assertions and their truths, the first of which can be replayed."""
     drawn = [Drawn(seed) for seed in seeds]
     probes = [d.text(f"if ({d.guard}) probe(0, {d.claim});", junk=0) for d in drawn]
-    known = Bench(probes, folder / "probe", names=["gcc"], levels=[], separate=True).ranges()
+    known = Bench(probes, folder / "probe", names=["gcc"], levels=[]).ranges()
     texts, claims = [], []
     for d, ranges in zip(drawn, known, strict=True):
         low, high = ranges.get(0, (0, 0))
@@ -284,7 +301,7 @@ def programs(seeds: range, folder: Path) -> list[tuple[Drawn, str, list[Truth], 
             end += 1 if d.low else -1
         claims.append(f"if ({d.guard}) assert({d.claim} {side} {end});")
         texts += [d.text(claims[-1], junk=junk) for junk in (0, 4)]
-    bench = Bench(texts, folder, names=["gcc"], levels=[], separate=True)
+    bench = Bench(texts, folder, names=["gcc"], levels=[])
     truths = bench.truths()
     return [
         (d, d.text(claim), truths[2 * i : 2 * i + 2], bench, 2 * i)
@@ -323,7 +340,7 @@ def disagreements(seeds: range, timeout: float = 2.0) -> tuple[list[str], Counte
             ints = "overflow" if overflow else "c"
             try:
                 program = parse_program(text, file=f"{drawn.seed}.c", ints=ints)
-                verdict = verify(program, timeout=timeout, seed=drawn.seed)
+                verdict = verify(program, timeout=timeout, seed=drawn.seed, tunables=TUNABLES)
                 counts[verdict.outcome.value] += 1
                 if verdict.outcome.value == "UNKNOWN":
                     why = re.sub(r"\d+|'[^']*'", "_", verdict.reason.partition(" at ")[0])

@@ -2,16 +2,18 @@
 
 from . import _geometry as geometry
 from ._compiling import engine
-from ._data import LIMIT, fits
-from ._harvest import dnf_of, harvest
+from ._data import LIMIT, Data, fits
+from ._harvest import Suggestions, dnf_of, harvest, linear, vector_of
 from ._knowledge import Knowledge, Subject
 from ._known import Box, new_formulas
 from ._methods import METHODS, search_method
+from ._monomials import linearised
 from ._news import Asked, Listener, Note, Progress
-from ._powers import accumulates, multiplies, with_products
+from ._powers import accumulates, multiplies, with_products, without_products
 from ._runs import FAST_BLOCK, Runs
 from ._sampling import Sampling
 from ._space import Space
+from ._teacher import Teacher
 
 __all__ = [
     "FAST_BLOCK",
@@ -19,6 +21,7 @@ __all__ = [
     "METHODS",
     "Asked",
     "Box",
+    "Data",
     "Knowledge",
     "Listener",
     "Note",
@@ -27,14 +30,20 @@ __all__ = [
     "Sampling",
     "Space",
     "Subject",
+    "Suggestions",
+    "Teacher",
     "accumulates",
     "dnf_of",
     "engine",
     "fits",
     "geometry",
     "harvest",
+    "linear",
+    "linearised",
     "multiplies",
     "new_formulas",
     "search_method",
+    "vector_of",
     "with_products",
+    "without_products",
 ]

@@ -7,14 +7,27 @@ With many variables only those products are taken that the program itself makes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import combinations_with_replacement
 
 from ..system import Cut, Premise, System
-from ..system.terms import Term, compare, conj, mul, postorder, substitute, var
+from ..system.terms import (
+    Term,
+    compare,
+    conj,
+    implies,
+    mul,
+    postorder,
+    substitute,
+    var,
+    variables,
+)
 from ._harvest import base_names, linear
 
 _MOST_VARIABLES = 5
+_PLACES = 4  # that an index is compared with
 
 
 def multiplies(system: System) -> bool:
@@ -42,10 +55,13 @@ def accumulates(system: System) -> bool:
     return False
 
 
-def with_products(system: System) -> System:
-    """The same system with products of variables as further variables."""
-    made = _made(system)
-    pairs = [_pairs(cut, made) for cut in system.cuts]
+def with_products(
+    system: System, wanted: Callable[[Cut], list[tuple[str, ...]]] | None = None
+) -> System:
+    """The same system with products of variables as further variables: those `wanted`, or all pairs
+    where these are few."""
+    made = _made(system) if wanted is None else set()
+    pairs = [wanted(cut) if wanted is not None else _pairs(cut, made) for cut in system.cuts]
     cuts = []
     for cut, products in zip(system.cuts, pairs, strict=True):
         names = tuple(_name(pair) for pair in products)
@@ -61,35 +77,78 @@ def with_products(system: System) -> System:
     clauses = []
     for clause in system.clauses:
         constraint, args = clause.constraint, clause.args
+        defined = _definitions(constraint, clause.premises)
         premises = tuple(
             _with_products(premise, system.cuts[premise.cut], pairs[premise.cut])
             for premise in clause.premises
         )
         for old, new in zip(clause.premises, premises, strict=True):
-            value = dict(zip(system.cuts[old.cut].variables, map(var, old.names), strict=True))
-            factors = [mul(value[a], value[b]) for a, b in pairs[old.cut]]
+            # What an index is made of is multiplied out, so that equal monomials are seen to be.
+            known = [defined.get(name, var(name)) for name in old.names]
+            value = dict(zip(system.cuts[old.cut].variables, known, strict=True))
+            factors = [reduce(mul, (value[n] for n in parts)) for parts in pairs[old.cut]]
             made_of = zip(new.names[len(old.names) :], factors, strict=True)
-            defined = [compare("=", var(name), product) for name, product in made_of]
-            constraint = conj((constraint, *defined))
+            stated = [compare("=", var(name), product) for name, product in made_of]
+            constraint = conj((constraint, *stated))
         if clause.target is not None:
             by_name = dict(zip(system.cuts[clause.target].variables, args, strict=True))
-            args += tuple(mul(by_name[a], by_name[b]) for a, b in pairs[clause.target])
+            made_here = pairs[clause.target]
+            args += tuple(reduce(mul, (by_name[n] for n in parts)) for parts in made_here)
+            cells = system.cuts[clause.target].cells
+            if cells is not None:
+                alike = _alike(cells.at, by_name, made_here, (constraint, *args))
+                constraint = conj((constraint, *alike))
         clauses.append(replace(clause, premises=premises, constraint=constraint, args=args))
     return System(tuple(cuts), tuple(clauses))
 
 
+def _alike(
+    at: str, state: dict[str, Term], pairs: list[tuple[str, ...]], terms: Sequence[Term]
+) -> list[Term]:
+    """Where the index may be another number, the products that the index is in are those with that
+    number: true, and not seen by solvers that take products for variables."""
+    found: dict[str, Term] = {}
+    for node in postorder(*terms):
+        for this, other in (node.args, node.args[::-1]) if node.op == "=" else ():
+            if this.op == "var" and this.leaf == at and not other.boolean:
+                found.setdefault(repr(other), other)
+    stated = []
+    for number in list(found.values())[:_PLACES]:
+        moved = state | {at: number}
+        equal = [
+            compare("=", *(reduce(mul, (values[n] for n in parts)) for values in (state, moved)))
+            for parts in pairs
+            if at in parts
+        ]
+        stated.append(implies(compare("=", var(at), number), conj(equal)))
+    return stated
+
+
+def _definitions(constraint: Term, premises: Sequence[Premise]) -> dict[str, Term]:
+    """The variables of further premises that a clause says what they are."""
+    first = set(premises[0].names) if premises else set()
+    names = {name for premise in premises[1:] for name in premise.names} - first
+    found: dict[str, Term] = {}
+    for part in constraint.args if constraint.op == "and" else ():
+        named = part.op == "=" and part.args[0].op == "var" and part.args[0].leaf in names
+        if named and not variables(part.args[1]) & names:
+            found.setdefault(part.args[0].leaf, part.args[1])
+    return found
+
+
 def without_products(term: Term, wide: Cut) -> Term:
     """A formula over a cut with products, over its original variables again."""
-    products = {_name((a, b)): mul(var(a), var(b)) for a, b in wide.products}
+    products = {_name(parts): reduce(mul, map(var, parts)) for parts in wide.products}
     return substitute(term, products) if products else term
 
 
-def _with_products(premise: Premise, cut: Cut, pairs: list[tuple[str, str]]) -> Premise:
+def _with_products(premise: Premise, cut: Cut, pairs: list[tuple[str, ...]]) -> Premise:
     name = dict(zip(cut.variables, premise.names, strict=True))
-    return Premise(premise.cut, premise.names + tuple(_name((name[a], name[b])) for a, b in pairs))
+    made = tuple(_name(tuple(name[n] for n in parts)) for parts in pairs)
+    return Premise(premise.cut, premise.names + made)
 
 
-def _name(pair: tuple[str, str]) -> str:
+def _name(pair: tuple[str, ...]) -> str:
     """Of the variable for a product; nothing reads it, and no front end makes such a name."""
     return "*".join(pair)
 
@@ -106,8 +165,8 @@ def _made(system: System) -> set[frozenset[str]]:
     }
 
 
-def _pairs(cut: Cut, made: set[frozenset[str]]) -> list[tuple[str, str]]:
-    pairs = list(combinations_with_replacement(cut.variables, 2))
+def _pairs(cut: Cut, made: set[frozenset[str]]) -> list[tuple[str, ...]]:
+    pairs: list[tuple[str, ...]] = list(combinations_with_replacement(cut.variables, 2))
     if len(cut.variables) <= _MOST_VARIABLES:
         return pairs
     return [pair for pair in pairs if frozenset(pair) in made]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
 from .._tunables import ExampleTunables
 from ..solve import Budget, Path
 from ..system import Cut, Interpreter, Memory, System
+from ..system.terms import evaluate
 from ._data import LIMIT
 from ._runs import BLOCK, Runs
 
@@ -17,6 +19,7 @@ _PLACES = range(-1, 10)  # of arrays that are looked at, beside those that varia
 _UNSET = 9  # the size of numbers in cells that the program has not looked at
 _OF_A_RUN = 40  # states
 _MOST = 6000
+_FAR = 40  # places beyond it are not looked at
 
 
 class Sampling:
@@ -31,8 +34,12 @@ class Sampling:
         self._slots = {name: number for number, name in enumerate(interpreter.names)}
         self._seen: list[dict[tuple[int, ...], None]] = [{} for _ in system.cuts]
 
-    def points(self, cut: int) -> list[tuple[int, ...]]:
-        return list(self._seen[cut])
+    def points(self, cut: Cut, number: int) -> list[tuple[int, ...]]:
+        """The states at a cut point, which may have fewer variables, and products."""
+        place = {name: i for i, name in enumerate(self._cuts[number].variables)}
+        kept = [place[name] for name in cut.plain]
+        chosen = dict.fromkeys(tuple(point[i] for i in kept) for point in self._seen[number])
+        return [self._with_products(cut, point) for point in chosen]
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
         """Run for so much work; a run that fails, if there is one."""
@@ -69,14 +76,30 @@ class Sampling:
         """The state at places of its arrays; once, if it has none."""
         if cut.cells is None:
             return [tuple(state[self._slots[name]] for name in cut.plain)]
-        scalars = [name for name in cut.plain if name in self._slots]
-        values = tuple(state[self._slots[name]] for name in scalars)
-        places = dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < 40)))
-        memories = [state[self._slots[name]] for name in cut.cells.of]
-        return [
-            (*values, place, *(self._cell(memory, place) for memory in memories))
-            for place in places
-        ]
+        about = set(cut.cells.names)
+        known = {name: state[self._slots[name]] for name in cut.variables if name not in about}
+        values = tuple(known.values())
+        places = dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR)))
+        memories = {name: state[self._slots[name]] for name in cut.cells.of}
+        found = []
+        for place in places:
+            cells = [self._cell(memory, place) for memory in memories.values()]
+            for extra in cut.cells.more:
+                index = int(evaluate(extra.index, known | {cut.cells.at: place}))
+                cells.append(self._extra(memories[extra.array], index, extra.kind))
+            found.append((*values, place, *cells))
+        return found
+
+    def _extra(self, memory: Memory, index: int, kind: str) -> int:
+        if kind == "cell":
+            return self._cell(memory, index)
+        return sum(self._cell(memory, place) for place in range(min(index, _FAR)))
+
+    def _with_products(self, cut: Cut, point: tuple[int, ...]) -> tuple[int, ...]:
+        if not cut.products:
+            return point
+        known = dict(zip(cut.plain, point, strict=True))
+        return (*point, *(math.prod(known[n] for n in parts) for parts in cut.products))
 
     def _cell(self, memory: Memory, place: int) -> int:
         found = memory.known(place)

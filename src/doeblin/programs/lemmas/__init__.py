@@ -4,8 +4,9 @@ A source is a function of a `Context`; `SOURCES` has all of them by name, and `S
 which order they are asked, which of them together, and when.
 """
 
-from ._context import Context, Source
+from ._context import Context, Source, holds
 from ._houdini import prove
+from ._regions import Guide, Regions, guide, products_of
 from ._stages import EARLY, LATE, QUICK, SOURCES, STAGES, WIDE, Stage
 
 __all__ = [
@@ -16,7 +17,12 @@ __all__ = [
     "STAGES",
     "WIDE",
     "Context",
+    "Guide",
+    "Regions",
     "Source",
     "Stage",
+    "guide",
+    "holds",
+    "products_of",
     "prove",
 ]

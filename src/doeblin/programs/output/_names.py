@@ -63,14 +63,14 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
         for other, _, _ in group:
             shown |= {unique: name for name, unique in other.scope.items()}
         about = cells.get(group[0][1])
-        if about is not None and len(group) == 1 and about.index not in loop.scope:
+        if about is not None and len(group) == 1 and about.at not in loop.scope:
             named = {n: shown[held] for held, n in about.of.items() if held in shown}
-            shown |= {n: f"{held}[{about.index}]" for n, held in named.items()}
-            shown[about.index] = about.index
+            shown |= {n: f"{held}[{about.at}]" for n, held in named.items()}
+            shown[about.at] = about.at
         if all(variables(formula) <= shown.keys() for _, _, formula in group):
             formula = disj(formula for _, _, formula in group)
             blocks = tuple(block for _, block, _ in group)
-            if about is not None and not {about.index, *about.of.values()} & variables(formula):
+            if about is not None and not {about.at, *about.of.values()} & variables(formula):
                 about = None
             found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n], about))
     return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))

@@ -183,9 +183,7 @@ class Unrolling:
             leaps.append(clause if clause.turns else None)
             if clause.target is None:
                 break
-        return Path(
-            tuple(steps), turns=tuple(turns), leaps=tuple(leaps), contents=tuple(contents)
-        )
+        return Path(tuple(steps), turns=tuple(turns), leaps=tuple(leaps), contents=tuple(contents))
 
     def _contents(self, model: Any, name: str) -> Callable[[int], int]:
         """What an array has at each index, as a model says."""

@@ -3,14 +3,58 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
-from ..learner import Sampling, harvest
-from ..solve import Pause, Turns, Unrolling
+import numpy as np
+
+from ...linear import LE, Atom, Dnf
+from ..learner import (
+    Data,
+    Note,
+    Sampling,
+    Space,
+    Teacher,
+    harvest,
+    linearised,
+    new_formulas,
+    with_products,
+    without_products,
+)
+from ..lemmas import SOURCES, Context, Regions, guide, holds, products_of, prove
+from ..solve import Conditions, Pause, Turns, Unrolling, all_term
+from ..system import Cut, System, with_cells
+from ..system.terms import Term
 from ..verdict import Outcome, Verdict
 from ._bounded import Bounded
 from ._judge import Judge
 
-_FIRST = 0.25  # of a second, for runs before anything else
+_FACTORS = 8  # by which an index bounds a sum
+_NEAR = 60  # by how much, beside that
+
+
+class _Stage(NamedTuple):
+    """Products of indices up to a degree, what is proposed of the variables that are no cells,
+    whether states are looked at by all their coordinates, and whether products are `mixed`."""
+
+    name: str
+    degree: int
+    sources: tuple[str, ...]
+    rich: bool = False
+    mixed: bool = False
+
+
+_PLAIN = ("equations", "comparisons", "intervals", "congruences")
+_STAGES = (
+    _Stage("about cells", 0, _PLAIN),
+    _Stage("about cells and bounds", 0, (*_PLAIN, "facets", "likely-bounds")),
+    _Stage("about cells and squares", 2, _PLAIN),
+    _Stage("about cells and cubes", 3, ("equations",)),
+    _Stage("about cells and sums", 0, _PLAIN, rich=True),
+    _Stage("about cells and products", 2, _PLAIN, mixed=True),
+)
 
 
 class CellWise:
@@ -19,12 +63,15 @@ class CellWise:
     def __init__(self, judge: Judge):
         self._judge = judge
         program = judge.program
-        assert program.interpreter is not None
+        assert program.interpreter is not None and program.graph is not None
         self._system = program.system
+        self._plainer = with_cells(program.exact)
+        self._proved: list[tuple[System, list[list[Dnf]]]] = []
         found = harvest(program.system, program.graph)
+        self._guide = guide(program.graph, found)
         constants = [c for c in found.constants if abs(c) < 1 << 20]
-        rng = random.Random(judge.request.seed)
-        self._sampling = Sampling(program.interpreter, program.system, rng, constants)
+        self._rng = random.Random(judge.request.seed)
+        self._sampling = Sampling(program.interpreter, program.system, self._rng, constants)
         self._bounded = Bounded(judge, Unrolling(program.exact, judge.budget))
 
     def run(self) -> Turns[Verdict | None]:
@@ -35,13 +82,23 @@ class CellWise:
             return found
         if not self._system.cuts:
             found = self._bounded.look(1)
-            if found is not None:
-                return found
-            return judge.safe([], "no loops")
+            return found if found is not None else judge.safe([], "no loops")
         found = self._bounded.look(shares.first_depth, shares.first_look)
         if found is not None:
             return found
         deeper = self._bounded.run(least=shares.first_look)
+        proving = judge.request.lemmas and judge.request.tunables.lemmas.cells
+        for stage in _STAGES if proving else ():
+            found = yield from self._lemmas(stage)
+            if found is None:
+                found = self._sample(limits.run_work)
+            if found is not None:
+                return found
+            try:
+                next(deeper)
+            except StopIteration as end:
+                if end.value is not None:
+                    return end.value
         while True:
             try:
                 next(deeper)
@@ -58,3 +115,140 @@ class CellWise:
         path = self._sampling.grow(judge.budget, units, judge.request.tunables.examples)
         found = judge.unsafe(path) if path is not None else None
         return found if found is not None and found.outcome is Outcome.UNSAFE else None
+
+    # ---- proofs
+
+    def _lemmas(self, stage: _Stage) -> Turns[Verdict | None]:
+        """SAFE, if what is provable of a stage's formulas suffices."""
+        judge, tunables = self._judge, self._judge.request.tunables
+        system = self._system if stage.rich else self._plainer
+        if stage.rich and not any(cut.cells and cut.cells.more for cut in system.cuts):
+            return None
+        if stage.degree:
+            system = with_products(system, partial(self._products, stage))
+        conditions = Conditions(linearised(system), judge.budget)
+        teacher = Teacher(conditions, Data(), self._rng, 10, tunables)
+        teacher.add_lemmas(self._known(system))
+        wanted = []
+        for number, cut in enumerate(system.cuts):
+            mine = list(self._propose(system, number, stage))
+            wanted.append(new_formulas(mine, teacher.lemmas[number], cut.ranges))
+        proved = yield from prove(conditions, wanted, lambda cut, point: [], tunables.lemmas)
+        judge.notify(Note("lemmas", f"{sum(map(len, proved))} new {stage.name}"))
+        teacher.add_lemmas(proved)
+        self._proved.append((system, proved))
+        if not teacher.sufficient():
+            return None
+        needed = teacher.essential(teacher.lemmas)
+        judge.progress.sources = ("cells",)
+        terms = _terms(system, needed)
+        found = judge.safe(terms, "lemmas about cells")
+        return found if found.outcome is Outcome.SAFE else None
+
+    def _products(self, stage: _Stage, cut: Cut) -> list[tuple[str, ...]]:
+        return products_of(cut, self._guide.indices, stage.degree, stage.mixed)
+
+    def _known(self, system: System) -> list[list[Dnf]]:
+        """What was proved before, as far as it speaks of this system's variables."""
+        found: list[list[Dnf]] = [[] for _ in system.cuts]
+        for before, proved in self._proved:
+            for number, (old, new) in enumerate(zip(before.cuts, system.cuts, strict=True)):
+                place = {name: i for i, name in enumerate(new.variables)}
+                kept = [place.get(name, -1) for name in old.variables]
+                for dnf in proved[number]:
+                    used = {
+                        i for cube in dnf for a in cube for i, c in enumerate(a.coefficients) if c
+                    }
+                    if all(kept[i] >= 0 for i in used):
+                        found[number].append(_widened(dnf, kept, len(new.variables)))
+        return found
+
+    def _propose(self, system: System, number: int, stage: _Stage) -> Iterable[Dnf]:
+        cut = system.cuts[number]
+        points = self._sampling.points(cut, number)
+        yield from self._plain(cut, points, stage)
+        if cut.cells is not None:
+            self._judge.budget.tick()
+            yield from Regions(cut, points, self._guide).candidates()
+
+    def _plain(self, cut: Cut, points: list[tuple[int, ...]], stage: _Stage) -> Iterable[Dnf]:
+        """What is proposed of the variables that are no cells."""
+        about = cut.cells.local if cut.cells is not None else set()
+        first = len(cut.plain)
+        products = {first + n for n, parts in enumerate(cut.products) if not about & set(parts)}
+        kept = [i for i, name in enumerate(cut.plain) if name not in about]
+        kept += sorted(products)
+        narrow = replace(
+            cut,
+            variables=tuple(cut.variables[i] for i in kept),
+            shown=tuple(cut.shown[i] for i in kept),
+            ranges=tuple(cut.ranges[i] for i in kept),
+            products=tuple(cut.products[i - first] for i in sorted(products)),
+            cells=None,
+        )
+        rows = list(dict.fromkeys(tuple(point[i] for i in kept) for point in points))
+        if not rows or not kept:
+            return
+        space = Space(narrow, set(range(len(kept))), self._guide.found, self._rng)
+        tunables = self._judge.request.tunables.lemmas
+        table = np.array(rows[:1000], dtype=np.int64)
+        context = Context(space, table, tunables=tunables, tick=self._judge.budget.tick)
+        for name in stage.sources:
+            for dnf in SOURCES[name](context):
+                yield _widened(dnf, kept, len(cut.variables))
+        if "likely-bounds" in stage.sources:
+            for dnf in self._paced(context):
+                yield _widened(dnf, kept, len(cut.variables))
+        for place, name in enumerate(narrow.plain):
+            if name in self._guide.indices:
+                for dnf in self._begun(context, place, stage):
+                    yield _widened(dnf, kept, len(cut.variables))
+
+    def _begun(self, context: Context, place: int, stage: _Stage) -> Iterable[Dnf]:
+        """What holds once an index is above zero, as of a sum that begins in the loop."""
+        above = context.points[:, place] > 0
+        if above.all() or not above.any():
+            return
+        inside, zero = context.within(above), Atom(context.space.unit(place), LE, 0)
+        found = [dnf for name in ("equations", "comparisons") for dnf in SOURCES[name](inside)]
+        if "likely-bounds" in stage.sources:
+            found += [*SOURCES["likely-bounds"](inside), *self._paced(inside)]
+        for dnf in found:
+            if not all(holds(atom, context.points) for cube in dnf for atom in cube):
+                yield ((zero,), *dnf)
+
+    def _paced(self, context: Context) -> Iterable[Dnf]:
+        """How far a variable is from so many times an index: sums of cells are bounded so."""
+        names, points = context.space.cut.plain, context.points
+        factors = sorted({abs(c) for c in self._guide.constants if c} | {1})[:_FACTORS]
+        for i in range(len(names)):
+            for j, other in enumerate(names):
+                if other not in self._guide.indices or i == j:
+                    continue
+                for factor in (*factors, *(-c for c in factors)):
+                    for sign in (1, -1):
+                        vector = [0] * context.space.size
+                        vector[i], vector[j] = sign, -sign * factor
+                        highest = int((points @ np.array(vector, dtype=np.int64)).max())
+                        if abs(highest) <= _NEAR:
+                            yield ((Atom(tuple(vector), LE, highest),),)
+
+
+def _widened(dnf: Dnf, kept: list[int], size: int) -> Dnf:
+    """The formula over more variables."""
+
+    def atom(found: Atom) -> Atom:
+        vector = [0] * size
+        for place, coefficient in zip(kept, found.coefficients, strict=True):
+            if coefficient:
+                vector[place] = coefficient
+        return found._replace(coefficients=tuple(vector))
+
+    return tuple(tuple(atom(part) for part in cube) for cube in dnf)
+
+
+def _terms(system: System, formulas: list[list[Dnf]]) -> list[Term]:
+    return [
+        without_products(all_term(found, cut.variables), cut)
+        for found, cut in zip(formulas, system.cuts, strict=True)
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import z3
 
@@ -98,7 +99,7 @@ class Judge:
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
             shown = {n: s if list(shown.values()).count(s) == 1 else n for n, s in shown.items()}
-            text = shown_formula(term, cut.cells, lambda t, s=shown: c_text(t, lambda n: s.get(n, n)))
+            text = shown_formula(term, cut.cells, partial(_in_c, shown))
             invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
         self.progress.by = by
         return self._verdict(Outcome.SAFE, "", invariants=tuple(invariants), proved=self.program)
@@ -205,6 +206,10 @@ class Judge:
             doubtful=self._doubtful,
             **more,  # type: ignore[arg-type]
         )
+
+
+def _in_c(shown: dict[str, str], term: Term) -> str:
+    return c_text(term, lambda name: shown.get(name, name))
 
 
 def _rough(failure: Failure) -> Havoc | None:

@@ -3,6 +3,7 @@
 from ._analysis import reachable, thread_jumps, without_copies, without_failures
 from ._cells import with_cells
 from ._clauses import system_of
+from ._coordinates import Coordinates
 from ._graph import (
     Array,
     Assign,
@@ -27,11 +28,11 @@ from ._graph import (
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
+from ._memory import Memory
 from ._procedures import with_old_values
 from ._quantified import shown_formula
 from ._remarks import Remarks
-from ._memory import Memory
-from ._system import Bank, Cells, Clause, Cut, Input, Premise, System
+from ._system import Bank, Cells, Clause, Cut, Extra, Input, Premise, System
 
 __all__ = [
     "Array",
@@ -43,7 +44,9 @@ __all__ = [
     "Call",
     "Cells",
     "Clause",
+    "Coordinates",
     "Cut",
+    "Extra",
     "Fail",
     "Fill",
     "Graph",

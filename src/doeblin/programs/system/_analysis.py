@@ -280,9 +280,9 @@ def without_copies(graph: Graph, names: Iterable[str]) -> None:
             for number, statement in enumerate(block.statements)
             if _writes(statement, name)
         ]
-        if len(writes) != 1 or not isinstance(writes[0][2], Assign):
+        index, number, copy = writes[0] if len(writes) == 1 else (0, 0, None)
+        if not isinstance(copy, Assign):
             continue
-        index, number, copy = writes[0]
         if copy.value.op != "var" or copy.value.leaf == name or graph.procedures:
             continue
         after = _from(graph, index)

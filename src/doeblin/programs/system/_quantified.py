@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ._system import Cells
-from .terms import Term, conj, negate, variables
+from .terms import Term, compare, conj, const, negate, variables
 
 
 def shown_formula(
@@ -16,7 +16,7 @@ def shown_formula(
     acsl: bool = False,
 ) -> str:
     """The formula as text: what holds of the state, then what holds at every index."""
-    about = set() if cells is None else {cells.index, *cells.of.values()}
+    about = set() if cells is None else cells.local
     if cells is None or not about & variables(term):
         return text(term)
     parts = term.args if term.op == "and" else (term,)
@@ -26,9 +26,9 @@ def shown_formula(
         if about & variables(part):
             inner = _implication(part, text, acsl)
             if acsl:
-                found.append(f"(\\forall integer {cells.index}; {inner})")
+                found.append(f"(\\forall integer {cells.at}; {inner})")
             else:
-                found.append(f"(for all {cells.index}: {inner})")
+                found.append(f"(for all {cells.at}: {inner})")
     return " && ".join(found)
 
 
@@ -38,4 +38,12 @@ def _implication(term: Term, text: Callable[[Term], str], acsl: bool) -> str:
         return text(term)
     *before, last = term.args
     arrow = "==>" if acsl else "->"
-    return f"{text(conj(map(negate, before)))} {arrow} {text(last)}"
+    return f"{text(conj(map(_negated, before)))} {arrow} {text(last)}"
+
+
+def _negated(term: Term) -> Term:
+    """The negation, with `0 <= k` rather than `-1 < k`."""
+    found = negate(term)
+    if found.op == "<" and found.args[0].constant and not found.args[0].boolean:
+        return compare("<=", const(found.args[0].leaf + 1), found.args[1])
+    return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ..._errors import Place
-from .terms import Term, compare, conj, const, substitute, var
+from .terms import Term, compare, conj, const, substitute, var, variables
 
 T = TypeVar("T")
 
@@ -24,12 +24,35 @@ class Bank(NamedTuple):
     site: int | None = None
 
 
-class Cells(NamedTuple):
-    """A cut's variables that stand for any one place of its arrays: the index, and for each array
-    what it has there."""
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A variable of a cut that is a cell of an array at some index, or the sum of all cells from 0
+    up to it; the index is made of the cut's other variables."""
 
-    index: str
+    name: str
+    array: str
+    index: Term
+    kind: Literal["cell", "sum"]
+
+
+class Cells(NamedTuple):
+    """A cut's variables that stand for any one place of its arrays: the index, for each array what
+    it has there, and what else depends on the arrays."""
+
+    at: str
     of: dict[str, str]
+    more: tuple[Extra, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables that are not the program's own."""
+        return (self.at, *self.of.values(), *(extra.name for extra in self.more))
+
+    @property
+    def local(self) -> set[str]:
+        """Those that depend on the place that is looked at."""
+        mapped = {extra.name for extra in self.more if self.at in variables(extra.index)}
+        return {self.at, *self.of.values(), *mapped}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +70,7 @@ class Cut:
     ranges: tuple[tuple[int | None, int | None], ...]
     place: Place
     block: int = -1
-    products: tuple[tuple[str, str], ...] = ()
+    products: tuple[tuple[str, ...], ...] = ()
     arrays: tuple[Bank, ...] = ()
     cells: Cells | None = None
 
@@ -89,9 +112,10 @@ class Clause:
 
     No premise: a start. `target` None: a failure, i.e. the premises must be impossible together.
     The first premise of a step from a cut, its `source`, is about that cut's variables under their
-    own names; no name is in two premises, unless they are about the same state. `inputs` are the other free variables. A clause that
-    stands for many turns of a loop says how many by the variable `turns`. `arrays` are those of the
-    target, and `banks` those that are free beside the source's.
+    own names; no name is in two premises, unless they are about the same state. `inputs` are the
+    other free variables. A clause that stands for many turns of a loop says how many by the
+    variable `turns`. `arrays` are those of the target, and `banks` those that are free beside the
+    source's.
     """
 
     premises: tuple[Premise, ...]

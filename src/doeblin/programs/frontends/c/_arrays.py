@@ -17,12 +17,12 @@ from ...system.terms import ZERO, Term, compare, conj, const, mul, var
 from ...system.terms import add as plus
 from ._emitter import Cells, Slot, Value
 from ._order import Order
+from ._shapes import brackets, flat, is_text, nested, pointed
 from ._static import STEPS
 from ._types import INT, CType, Opaque, string_values
 
 ARRAY = Opaque("array", "arrays")
 _LONGEST = (1 << 63) - 1  # bytes of an object, at most
-_MOST_SCALARS = 64
 
 
 class Arrays(Order):
@@ -71,10 +71,10 @@ class Arrays(Order):
         used = self.by_constants.get(shown)
         fixed = [int(length.leaf) for length in size if length is not None and length.constant]
         if used is not None and len(fixed) == len(size):
-            flat = {_flat(fixed, index) for index in used if len(index) == len(size)}
-            inside = sorted(at for at in flat if at is not None)
+            inside_ = {flat(fixed, index) for index in used if len(index) == len(size)}
+            inside = sorted(at for at in inside_ if at is not None)
             scalars = {
-                at: self.fresh(f"{shown}{_brackets(fixed, at)}", element, place) for at in inside
+                at: self.fresh(f"{shown}{brackets(fixed, at)}", element, place) for at in inside
             }
             return Cells(shown, element, size, f"{shown}[]", scalars, const)
         name = self.fresh_name(shown)
@@ -87,7 +87,9 @@ class Arrays(Order):
         """What gives every cell a value, or leaves it open which."""
         kind = cells.element
         if cells.scalars is not None:
-            return [self.blank_variable(name, kind, place, value) for name in cells.scalars.values()]
+            return [
+                self.blank_variable(name, kind, place, value) for name in cells.scalars.values()
+            ]
         return [Fill(cells.name, value, self.site(), kind.low, kind.high, place)]
 
     def forget(self, cells: Cells, place: Place) -> None:
@@ -107,7 +109,9 @@ class Arrays(Order):
             elif self.is_constant(inner.dim):
                 value = self.constant(inner.dim)[0]
                 if value < 0:
-                    raise InputError(f"the length of '{node.name}' is negative", place=self.place(node))
+                    raise InputError(
+                        f"the length of '{node.name}' is negative", place=self.place(node)
+                    )
                 if value == 0:
                     raise self.unsupported("an array of length 0", node)
                 found.append(const(value))
@@ -144,20 +148,21 @@ class Arrays(Order):
     def initial(self, node: Any) -> tuple[list[Any] | None, int | None]:
         """The cells that an initialiser gives in order (nodes or numbers), and the length that it
         gives the array; None where there is none."""
-        init = node.init
+        init: Any = node.init
         if init is None:
             return None, None
-        if isinstance(init, c_ast.InitList) and len(init.exprs) == 1 and _is_text(init.exprs[0]):
+        if isinstance(init, c_ast.InitList) and len(init.exprs) == 1 and is_text(init.exprs[0]):
             init = init.exprs[0]
-        if _is_text(init):
+        if is_text(init):
             kind = self.element(node.type)
             if kind is None or kind.bits != 8 or isinstance(node.type.type, c_ast.ArrayDecl):
                 raise self.unsupported("this initialiser", node)
-            values = string_values(init.value, self.place(init), kind)
+            text: Any = init
+            values = string_values(text.value, self.place(text), kind)
             return values, len(values)
         if not isinstance(init, c_ast.InitList):
             raise self.unsupported("this initialiser of an array", node)
-        if any(isinstance(item, c_ast.NamedInitializer) for item in _nested(init)):
+        if any(isinstance(item, c_ast.NamedInitializer) for item in nested(init)):
             raise self.unsupported("initialisers that name their cells", node)
         return list(init.exprs), len(init.exprs)
 
@@ -171,7 +176,7 @@ class Arrays(Order):
             raise self.unsupported("more initialisers than cells", node)
         if not rest:
             for item in items:
-                if isinstance(item, c_ast.InitList) or _is_text(item):
+                if isinstance(item, c_ast.InitList) or is_text(item):
                     raise self.unsupported("this initialiser of a cell", node)
             return dict(enumerate(items))
         width = 1
@@ -290,11 +295,11 @@ class Arrays(Order):
     def parameter(self, parameter: Any, argument: Any) -> Slot | None:
         """What a parameter that points to cells stands for, if the argument is an array; the same
         array under another name."""
-        pointed = _pointed(parameter.type)
+        target = pointed(parameter.type)
         slot = self.lookup(argument.name) if isinstance(argument, c_ast.ID) else None
-        if pointed is None or slot is None or slot.cells is None:
+        if target is None or slot is None or slot.cells is None:
             return None
-        dims, inner = pointed
+        dims, inner = target
         kind = self.in_global_scope(inner)
         cells = slot.cells
         if kind != cells.element or len(dims) + 1 != len(cells.lengths):
@@ -309,16 +314,16 @@ class Arrays(Order):
 
     def points(self, parameter: Any) -> bool:
         """Is a parameter a pointer to integers?"""
-        pointed = _pointed(getattr(parameter, "type", None))
-        if pointed is None or pointed[0]:
+        target = pointed(getattr(parameter, "type", None))
+        if target is None or target[0]:
             return False
-        return isinstance(self.in_global_scope(pointed[1]), CType)
+        return isinstance(self.in_global_scope(target[1]), CType)
 
     def given(self, parameter: Any, length: Term | None) -> Slot:
         """An array that the program is given when it starts."""
-        pointed = _pointed(parameter.type)
-        assert pointed is not None
-        kind = self.in_global_scope(pointed[1])
+        target = pointed(parameter.type)
+        assert target is not None
+        kind = self.in_global_scope(target[1])
         assert isinstance(kind, CType)
         place = self.place(parameter)
         size = None
@@ -329,7 +334,7 @@ class Arrays(Order):
         self.graph.remarks.given[parameter.name] = size is not None
         self.by_constants.pop(parameter.name, None)
         lengths = (var(size) if size is not None else None,)
-        const = "const" in (pointed[1].quals or ())
+        const = "const" in (target[1].quals or ())
         cells = self.object(parameter.name, kind, lengths, place, const=const)
         self.forget(cells, place)
         return Slot(ARRAY, cells=cells._replace(pointer=True))
@@ -361,77 +366,3 @@ class Arrays(Order):
         if slot is None or slot.cells is None:
             raise self.unsupported("the type of this expression", node)
         return slot.cells.element if depth == len(slot.cells.lengths) else ARRAY
-
-
-def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
-    """The names that are used with constants as indices and not otherwise, and those indices."""
-    found: dict[str, set[tuple[int, ...]]] = {}
-    others: set[str] = set()
-    todo = [tree]
-    while todo:
-        node = todo.pop()
-        if node is None:
-            continue
-        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
-            continue
-        if isinstance(node, c_ast.ID):
-            others.add(node.name)
-        elif isinstance(node, c_ast.ArrayRef):
-            indices: list[Any] = []
-            base: Any = node
-            while isinstance(base, c_ast.ArrayRef):
-                indices.insert(0, base.subscript)
-                base = base.name
-            values = [i.value for i in indices if isinstance(i, c_ast.Constant) and i.type == "int"]
-            simple = len(values) == len(indices) and all(v.isdigit() for v in values)
-            if simple and isinstance(base, c_ast.ID):
-                whole = tuple(int(v, 8 if v[0] == "0" and len(v) > 1 else 10) for v in values)
-                found.setdefault(base.name, set()).add(whole)
-            else:
-                todo += [base, *indices]
-        else:
-            todo += [child for _, child in node.children()]
-    return {
-        name: used
-        for name, used in found.items()
-        if name not in others and len(used) <= _MOST_SCALARS
-    }
-
-
-def _flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
-    at = 0
-    for number, length in zip(index, lengths, strict=True):
-        if not 0 <= number < length:
-            return None
-        at = at * length + number
-    return at
-
-
-def _brackets(lengths: list[int], at: int) -> str:
-    text = ""
-    for length in reversed(lengths):
-        at, number = divmod(at, length)
-        text = f"[{number}]{text}"
-    return text
-
-
-def _is_text(node: Any) -> bool:
-    return isinstance(node, c_ast.Constant) and node.type == "string"
-
-
-def _nested(node: Any) -> list[Any]:
-    if not isinstance(node, c_ast.InitList):
-        return [node]
-    return [item for part in node.exprs for item in (part, *_nested(part))]
-
-
-def _pointed(node: Any) -> tuple[list[Any], Any] | None:
-    """Of a parameter that points to cells: the lengths of rows, and the type of a cell."""
-    if not isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl):
-        return None
-    dims: list[Any] = []
-    inner = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
-        dims.append(inner.dim)
-        inner = inner.type
-    return (dims, inner) if isinstance(inner, c_ast.TypeDecl) else None

@@ -25,14 +25,13 @@ from ...system.terms import (
     var,
 )
 from ...system.terms import add as plus
+from ._arrays import Arrays
 from ._directive import binary_constant
 from ._emitter import SIGNED_OVERFLOW, Value
 from ._library import FLOATING
-from ._arrays import Arrays
 from ._order import FALLIBLE, sound
 from ._static import COMPARISONS, STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
-from ._unsupported import Unsupported
 
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 

@@ -197,9 +197,7 @@ class Order(Static):
             self._statement_effects(node, inner, found)
         return found
 
-    def _given_away(
-        self, found: Effects, name: str, inner: list[dict[str, str | None]]
-    ) -> None:
+    def _given_away(self, found: Effects, name: str, inner: list[dict[str, str | None]]) -> None:
         """An argument that is an array: the function may read and change its cells."""
         slot = None if any(name in scope for scope in inner) else self.lookup(name)
         if slot is not None and slot.cells is not None:

@@ -12,12 +12,12 @@ from pycparser.c_parser import ParseError
 from ...._errors import InputError, Place
 from ...system import Graph, thread_jumps, without_copies
 from ...system.terms import compare, const, var
-from ._arrays import indexed_by_constants
 from ._clean import clean
 from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
+from ._shapes import indexed_by_constants
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
@@ -136,11 +136,13 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
         frame[parameter.name] = Slot(kind, name, const=lowering.is_const(parameter))
         if entry == "main" and parameter is declared.args.params[0]:  # C11 5.1.2.2.1
             lowering.assume(compare("<=", const(0), var(name)), place)
-    listed = {getattr(p, "name", None): p for p in declared.args.params} if declared.args else {}
+    listed: dict[str, Any] = {
+        getattr(p, "name", None) or "": p for p in (declared.args.params if declared.args else ())
+    }
     lengths: dict[str, Any] = dict(lowering.given_arrays(entry, frame))
     pointers = [name for name, parameter in listed.items() if lowering.points(parameter)]
     if not lengths and len(pointers) == 1 and frame[pointers[0]].cells is None:
-        lengths = {pointers[0]: None}  # it may be used as far as it goes
+        lengths[pointers[0]] = None  # it may be used as far as it goes
     for pointer, length in lengths.items():
         if pointer not in pointers:
             raise lowering.unsupported("a contract about cells of what is no array", declared)

@@ -28,7 +28,9 @@ class _Frame:
         self.result = result
         self.opaque = opaque
         self.labels: dict[str, int] = {}
-        self.defined: dict[str, dict[str, CType | Opaque]] = {}  # and the variables that are in scope there
+        self.defined: dict[
+            str, dict[str, CType | Opaque]
+        ] = {}  # and the variables that are in scope there
         self.wanted: list[tuple[str, Any, int, dict[str, CType | Opaque]]] = []
         self.breaks: list[int] = []
         self.continues: list[int] = []
@@ -142,9 +144,8 @@ class Statements(Declarations):
                 if slot.cells is not None:
                     if slot not in self._lasting.values():
                         found[f"{shown}#{depth} {slot.cells.name}"] = slot.kind
-                elif slot.name is not None and isinstance(slot.kind, CType):
-                    if slot.name not in self.statics.values():
-                        found[slot.name] = slot.kind
+                elif slot.name is not None and slot.name not in self.statics.values():
+                    found[slot.name] = slot.kind
         return found
 
     # ---- statements

@@ -1,8 +1,9 @@
 """Terms over the mathematical integers: what conditions, guards and updates are made of.
 
-Two sorts, Int and Bool, and arrays of integers, of which terms take cells. The constructors fold constants and flatten, so that a term is small
-before any solver sees it. Terms are immutable and shared: traversals are by identity, without
-recursion, because joins of long programs make deep terms.
+Two sorts, Int and Bool, and arrays of integers, of which terms take cells. The constructors fold
+constants and flatten, so that a term is small before any solver sees it. Terms are immutable and
+shared: traversals are by identity, without recursion, because joins of long programs make deep
+terms.
 """
 
 from __future__ import annotations

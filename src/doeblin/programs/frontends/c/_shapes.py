@@ -1,0 +1,83 @@
+"""What declarations and uses of arrays look like, before anything is known of their lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycparser import c_ast
+
+_MOST_SCALARS = 64
+
+
+def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
+    """The names that are used with constants as indices and not otherwise, and those indices."""
+    found: dict[str, set[tuple[int, ...]]] = {}
+    others: set[str] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if node is None:
+            continue
+        if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
+            continue
+        if isinstance(node, c_ast.ID):
+            others.add(node.name)
+        elif isinstance(node, c_ast.ArrayRef):
+            indices: list[Any] = []
+            base: Any = node
+            while isinstance(base, c_ast.ArrayRef):
+                indices.insert(0, base.subscript)
+                base = base.name
+            values = [i.value for i in indices if isinstance(i, c_ast.Constant) and i.type == "int"]
+            simple = len(values) == len(indices) and all(v.isdigit() for v in values)
+            if simple and isinstance(base, c_ast.ID):
+                whole = tuple(int(v, 8 if v[0] == "0" and len(v) > 1 else 10) for v in values)
+                found.setdefault(base.name, set()).add(whole)
+            else:
+                todo += [base, *indices]
+        else:
+            todo += [child for _, child in node.children()]
+    return {
+        name: used
+        for name, used in found.items()
+        if name not in others and len(used) <= _MOST_SCALARS
+    }
+
+
+def flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
+    at = 0
+    for number, length in zip(index, lengths, strict=True):
+        if not 0 <= number < length:
+            return None
+        at = at * length + number
+    return at
+
+
+def brackets(lengths: list[int], at: int) -> str:
+    text = ""
+    for length in reversed(lengths):
+        at, number = divmod(at, length)
+        text = f"[{number}]{text}"
+    return text
+
+
+def is_text(node: Any) -> bool:
+    return isinstance(node, c_ast.Constant) and node.type == "string"
+
+
+def nested(node: Any) -> list[Any]:
+    if not isinstance(node, c_ast.InitList):
+        return [node]
+    return [item for part in node.exprs for item in (part, *nested(part))]
+
+
+def pointed(node: Any) -> tuple[list[Any], Any] | None:
+    """Of a parameter that points to cells: the lengths of rows, and the type of a cell."""
+    if not isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl):
+        return None
+    dims: list[Any] = []
+    inner = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        dims.append(inner.dim)
+        inner = inner.type
+    return (dims, inner) if isinstance(inner, c_ast.TypeDecl) else None

@@ -1,0 +1,272 @@
+"""Lemmas about any one cell: what holds of it where its index is in some region.
+
+Regions are between zero and variables that indices are made of or held against, also modulo small
+numbers. In each, equations are the null space of the examples there; bounds and the program's own
+comparisons are held against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...linear import EQ, LE, Atom, Cube, Dnf
+from ..learner import Suggestions, fits, geometry, linear, vector_of
+from ..system import Assign, Assume, Branch, Cut, Graph, Load, Store
+from ..system.terms import Term, postorder, variables
+from ._context import truth
+
+Vector = tuple[int, ...]
+_ENDS = 4  # variables that a region may end at
+_FEW = 4  # examples that show nothing
+_TERMS = 7  # of an equation, at most
+_POINTS = 1500
+_SMALL = 50  # constants that bound a cell
+_MODULI = 5
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What a program says of its arrays: the variables that indices are made of or compared with,
+    its comparisons and constants."""
+
+    indices: frozenset[str]
+    found: Suggestions
+    constants: frozenset[int] = field(default_factory=frozenset)
+    steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
+
+
+def guide(graph: Graph, found: Suggestions) -> Guide:
+    """Of a program with arrays."""
+    indices: set[str] = set()
+    compared: list[set[str]] = []
+    copies: list[tuple[str, str]] = []
+    for block in graph.blocks:
+        for statement in block.statements:
+            if isinstance(statement, Load | Store):
+                indices |= variables(statement.index)
+            elif isinstance(statement, Assign) and statement.value.op == "var":
+                copies.append((statement.name, statement.value.leaf))
+            elif isinstance(statement, Assume):
+                compared += _compared(statement.condition)
+        if isinstance(block.end, Branch):
+            compared += _compared(block.end.condition)
+    loaded = {s.name for block in graph.blocks for s in block.statements if isinstance(s, Load)}
+    for _ in range(3):
+        for names in compared:
+            if names & indices and not names & loaded:
+                indices |= names
+        indices |= {source for name, source in copies if name in indices}
+    small = frozenset(c for c in found.constants if abs(c) <= _SMALL) | {-1, 0, 1, 2}
+    return Guide(frozenset(indices - loaded), found, small, frozenset(_steps(graph)))
+
+
+def _steps(graph: Graph) -> Iterable[int]:
+    for block in graph.blocks:
+        for statement in block.statements:
+            if isinstance(statement, Assign) and statement.value.op == "+":
+                first, *rest = statement.value.args
+                own = first.op == "var" and first.leaf == statement.name
+                if own and len(rest) == 1 and rest[0].constant:
+                    yield abs(rest[0].leaf)
+
+
+def _compared(condition: Term) -> list[set[str]]:
+    nodes = (n for n in postorder(condition) if n.op in ("<=", "<", "=") and not n.args[0].boolean)
+    return [variables(node) for node in nodes]
+
+
+def products_of(
+    cut: Cut, indices: frozenset[str], degree: int, mixed: bool
+) -> list[tuple[str, ...]]:
+    """Products of indices and, if `mixed`, of other variables with one index."""
+    if cut.cells is None:
+        own, cells = [n for n in cut.variables if n in indices][:_ENDS], []
+    else:
+        own = [*(n for n in cut.variables if n in indices), cut.cells.at][-_ENDS - 1 :]
+        cells = list(cut.cells.of.values())
+    about = cut.cells.names if cut.cells is not None else ()
+    scalars = [n for n in cut.variables if n not in (*own, *about)]
+    found: list[tuple[str, ...]] = []
+    for size in range(2, degree + 1):
+        found += combinations_with_replacement(own, size)
+    if mixed and len(scalars) + len(cells) <= 6:
+        found += [(name, index) for name in (*scalars, *cells) for index in own]
+    return found
+
+
+class Regions:
+    """Candidates at one cut point."""
+
+    def __init__(self, cut: Cut, points: Sequence[tuple[int, ...]], guide: Guide):
+        assert cut.cells is not None
+        self._cut = cut
+        self._guide = guide
+        self._size = len(cut.variables)
+        self._place = {name: i for i, name in enumerate(cut.variables)}
+        chosen = points[:: max(1, len(points) // _POINTS)]
+        self._points = np.array(chosen, dtype=np.int64).reshape(len(chosen), self._size)
+        self._index = self._place[cut.cells.at]
+        local = cut.cells.local - {cut.cells.at}
+        self._cells = [self._place[name] for name in cut.cells.names if name in local]
+        apart = {self._index, *self._cells}
+        last = len(cut.plain)
+        self._scalars = [i for i in range(last) if i not in apart]
+        self._ends = [i for i in self._scalars if cut.variables[i] in guide.indices][:_ENDS]
+        moduli = {m for m in guide.found.moduli if m <= _MODULI}
+        moduli |= guide.steps
+        self._moduli = sorted(m for m in moduli if 2 <= m <= _MODULI)
+
+    def candidates(self) -> list[Dnf]:
+        found: dict[Dnf, None] = {}
+        seen: set[bytes] = set()
+        if not len(self._points):
+            return []
+        for region in self._regions():
+            inside = np.logical_and.reduce([truth(atom, self._points) for atom in region])
+            if inside.sum() < _FEW or inside.tobytes() in seen:
+                continue
+            seen.add(inside.tobytes())
+            negation = tuple((part,) for atom in region for part in atom.negated())
+            for atom in self._atoms(self._points[inside]):
+                found[(*negation, (atom,))] = None
+        return list(found)
+
+    # ---- regions
+
+    def _unit(self, *parts: tuple[int, int]) -> Vector:
+        vector = [0] * self._size
+        for place, factor in parts:
+            vector[place] += factor
+        return tuple(vector)
+
+    def _above(self, end: int | None, strict: bool = False) -> Atom:
+        """The index is at least zero, or a variable."""
+        parts = [(self._index, -1)] + ([(end, 1)] if end is not None else [])
+        return Atom(self._unit(*parts), LE, -int(strict))
+
+    def _below(self, end: int, strict: bool = True) -> Atom:
+        return Atom(self._unit((self._index, 1), (end, -1)), LE, -int(strict))
+
+    def _regions(self) -> Iterable[Cube]:
+        ends: list[int | None] = [None, *self._ends]
+        between = [
+            (self._above(low), self._below(high))
+            for low in ends
+            for high in self._ends
+            if low != high
+        ]
+        yield from between
+        for high in self._ends:
+            yield (self._above(None), self._below(high, strict=False))
+        for low, high in permutations(self._ends, 2):
+            yield (self._above(low, strict=True), self._below(high))
+        for end in self._ends:
+            yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0),)
+        yield (Atom(self._unit((self._index, 1)), EQ, 0),)
+        for end in ends:
+            yield (self._above(end),)
+        for extra in self._cut.cells.more if self._cut.cells else ():
+            for end in self._ends if extra.kind == "cell" else ():
+                if (mapped := self._mapped(extra.index, end)) is not None:
+                    yield (self._above(None), mapped)
+        for low, high in between:
+            yield (Atom(tuple(-c for c in low.coefficients), LE, -low.constant - 1), high)
+        for modulus in self._moduli:
+            for pair in between[: 2 * _ENDS]:
+                for rest in range(modulus):
+                    yield (*pair, Atom(self._unit((self._index, 1)), EQ, rest, modulus))
+
+    def _mapped(self, index: Term, end: int) -> Atom | None:
+        """An index that the index maps to is below a variable."""
+        forms = linear(index, str)
+        if len(forms) != 1:
+            return None
+        form, constant = forms[0]
+        vector = vector_of(form.items(), self._cut.variables)
+        if vector is None:
+            return None
+        gap = tuple(c - int(i == end) for i, c in enumerate(vector))
+        return Atom(gap, LE, -constant - 1)
+
+    # ---- what holds there
+
+    def _atoms(self, points: NDArray[np.int64]) -> Iterable[Atom]:
+        about = {*self._cells, *self._products_of_cells()}
+        order = [*self._ends, self._index]
+        order += [i for i in self._scalars if i not in order]
+        rest = [i for i in range(self._size) if i not in (*order, *self._cells)]
+        order = [*order, *rest, *self._cells]
+        for vector, value in geometry.equations(points, order):
+            used = [i for i, c in enumerate(vector) if c]
+            if about & set(used) and len(used) <= _TERMS and fits(Atom(vector, EQ, value)):
+                yield Atom(vector, EQ, value)
+        yield from self._bounds(points)
+        for atom in self._forms():
+            if truth(atom, points).all():
+                yield atom
+
+    def _products_of_cells(self) -> set[int]:
+        names = {self._cut.variables[i] for i in self._cells}
+        first = len(self._cut.plain)
+        return {first + n for n, parts in enumerate(self._cut.products) if names & {*parts}}
+
+    def _bounds(self, points: NDArray[np.int64]) -> Iterable[Atom]:
+        constants = self._guide.constants
+        for cell in self._cells:
+            column = points[:, cell]
+            low, high = int(column.min()), int(column.max())
+            if low == high:
+                continue  # an equation says so
+            if high in constants:
+                yield Atom(self._unit((cell, 1)), LE, high)
+            if low in constants:
+                yield Atom(self._unit((cell, -1)), LE, -low)
+            others = [*self._scalars, self._index, *(c for c in self._cells if c < cell)]
+            for other in others:
+                gap = column - points[:, other]
+                low, high = int(gap.min()), int(gap.max())
+                if low == high:
+                    continue
+                if abs(high) <= 1:
+                    yield Atom(self._unit((cell, 1), (other, -1)), LE, high)
+                if abs(low) <= 1:
+                    yield Atom(self._unit((cell, -1), (other, 1)), LE, -low)
+            for modulus in self._moduli or [2]:
+                for vector in (
+                    self._unit((cell, 1)),
+                    *(self._unit((cell, 1), (i, -1)) for i in others),
+                ):
+                    values = points @ np.array(vector, dtype=np.int64)
+                    rest = values % modulus
+                    if (rest == rest[0]).all() and (values != values[0]).any():
+                        yield Atom(vector, EQ, int(rest[0]), modulus)
+
+    def _forms(self) -> list[Atom]:
+        """The program's own comparisons of cells; also with the index in place of one."""
+        found: dict[Atom, None] = {}
+        names = self._cut.variables
+        cells = {names[i] for i in self._cells}
+        at = names[self._index]
+        for form, op, bound in self._guide.found.forms:
+            if not cells & {name for name, _ in form} or abs(bound) > 1 << 40:
+                continue
+            moved = [form]
+            for name, _ in form:
+                if name in self._guide.indices:
+                    moved.append(tuple((at if n == name else n, c) for n, c in form))
+            for each in moved:
+                vector = vector_of(each, names)
+                if vector is None or len(dict(each)) < len(each):
+                    continue
+                back = tuple(-c for c in vector)
+                found[Atom(vector, LE, bound)] = None
+                found[Atom(back, LE, -bound - 1)] = None
+                found[Atom(back, LE, -bound)] = None
+                if op == "=":
+                    found[Atom(vector, EQ, bound)] = None
+        return [atom for atom in found if fits(atom)]

@@ -1,0 +1,99 @@
+"""What a state with arrays is looked at by, beside any one cell: cells at other places that the
+program's indices map to, as `b[2*k + 1]` and `a[n - 1 - k]`; and sums of all cells up to a place,
+where the program adds cells up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ._graph import Assign, Branch, Graph, Load, Store
+from ._system import Cut, Extra
+from .terms import Term, c_text, postorder, substitute, var, variables
+
+_MAPS = 3  # of a cut, at most
+_SUMS = 4
+_AFFINE = frozenset({"+", "*", "var", "const"})
+
+
+class Coordinates:
+    """Of a program; what there is at each cut follows from the program alone."""
+
+    def __init__(self, graph: Graph):
+        indices: dict[str, tuple[str, Term]] = {}
+        loaded: dict[str, str] = {}
+        aside: set[str] = set()
+        self._summed: dict[str, None] = {}
+        self._ends: dict[str, None] = {}
+        for block in graph.blocks:
+            for statement in block.statements:
+                if isinstance(statement, Load | Store):
+                    aside |= variables(statement.index)
+                if isinstance(statement, Load | Store) and _affine(statement.index):
+                    key = f"{statement.array} {statement.index!r}"
+                    indices[key] = (statement.array, statement.index)
+                if isinstance(statement, Load):
+                    loaded[statement.name] = statement.array
+        self._indices = list(indices.values())
+        for block in graph.blocks:
+            for statement in block.statements:
+                if isinstance(statement, Assign) and statement.value.op == "+":
+                    parts = [_single(part) for part in statement.value.args]
+                    names = [part for part in parts if part in loaded]
+                    if len(parts) > len(names):
+                        self._summed |= dict.fromkeys(loaded[name] for name in names if name)
+            if isinstance(block.end, Branch):
+                for node in postorder(block.end.condition):
+                    names = variables(node)
+                    if node.op in ("<=", "<") and names & aside and not names & loaded.keys():
+                        self._ends |= dict.fromkeys(sorted(names))
+
+    def of(self, cut: Cut, index: str) -> tuple[Extra, ...]:
+        """The coordinates of a cut whose arrays are looked at in a place `index`."""
+        held = {bank.name: bank.variable.partition("#")[0] for bank in cut.arrays}
+        found: dict[str, Extra] = {}
+        for array, term in self._indices:
+            if array in held:
+                for name in sorted(variables(term)):
+                    mapped = substitute(term, {name: var(index)})
+                    known = variables(mapped) <= {index, *cut.variables}
+                    if known and _turned(term, name) and len(found) < _MAPS:
+                        text = f"{held[array]}[{c_text(mapped)}]"
+                        found.setdefault(f"{array} {text}", Extra(text, array, mapped, "cell"))
+        sums = []
+        for array in self._summed:
+            if array in held:
+                ends = [name for name in self._ends if name in cut.variables]
+                for name in (index, *ends)[:_SUMS]:
+                    sums.append(Extra(f"sum({held[array]}, {name})", array, var(name), "sum"))
+        made = [*found.values(), *sums]
+        names = [extra.name for extra in made]
+        taken = {*cut.variables, index}
+        return tuple(
+            extra if names.count(extra.name) == 1 and extra.name not in taken
+            else replace(extra, name=f"{extra.name}#{number}")
+            for number, extra in enumerate(made)
+        )  # fmt: skip
+
+
+def _affine(term: Term) -> bool:
+    return (term.op == "+" and all(node.op in _AFFINE for node in postorder(term))) or (
+        term.op == "*" and term.args[0].constant and term.args[1].op == "var"
+    )
+
+
+def _turned(term: Term, name: str) -> bool:
+    """Is a variable in a sum other than once as it is?"""
+    parts = term.args if term.op == "+" else (term,)
+    return any(
+        part.op == "*" and part.args[0].constant and part.args[1].op == "var"
+        and part.args[1].leaf == name
+        for part in parts
+    )  # fmt: skip
+
+
+def _single(term: Term) -> str | None:
+    """The variable of a term that is one, or one with a sign."""
+    if term.op == "*" and term.args[0].constant:
+        term = term.args[1]
+    return term.leaf if term.op == "var" else None
