@@ -1,12 +1,24 @@
-"""Numbers that users give as options."""
+"""Numbers that users give as options, and bounds that they are shown."""
 
 from __future__ import annotations
 
 import math
 import operator
+from decimal import ROUND_FLOOR, Context
 from typing import Any
 
 from ._errors import InputError
+
+
+def at_least(value: float, digits: int) -> str:
+    """A lower bound in so many digits, rounded down. (What floating point took off its twelfth
+    digit is given back, so that 0.1 less some bits is not shown as 0.09999.)
+
+    >>> at_least(0.123456789, 4), at_least(0.1 * (1 - 1e-15), 4)
+    ('0.1234', '0.1')
+    """
+    down = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(value * (1 + 1e-12))
+    return f"{float(down):.{digits}g}"
 
 
 def whole(name: str, value: Any, *, least: int) -> int:

@@ -29,7 +29,7 @@ def checked_transitions(matrix: ArrayLike, what: str = "transition matrix") -> N
     sums = checked.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)
     if len(off):
-        columns_do = np.allclose(checked.sum(axis=0), 1, atol=_TOLERANCE)
+        columns_do = bool(np.all(np.abs(checked.sum(axis=0) - 1) <= _TOLERANCE))
         hint = " (its columns do; transpose it)" if columns_do else ""
         total = f"{sums[off[0]]:.9g}"
         raise InputError(f"row {off[0]} of the {what} sums to {total} instead of 1{hint}")

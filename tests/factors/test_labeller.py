@@ -98,6 +98,21 @@ def law_by_hand(fitted: GraphLabeller, graph: Graph) -> np.ndarray:
     return EPSILON * np.linalg.solve((np.eye(len(STATES)) - (1 - EPSILON) * kernel).T, u)
 
 
+def test_what_no_tour_met_is_not_called_certain():
+    """A site that is 1 with probability 1e-3: of 64 graphs a tour or none meets it."""
+    graph = Graph.of([2, 3, 2], {"rare": [[0], [1], [2]], "pair": [[0, 1], [1, 2], [2, 0]]})
+    scores = {"rare": Table([0.0, -7.0, -7.0]), "pair": Table.zeros(3, 3)}
+    labeller = GraphLabeller(
+        Model(scores), learn="pseudo", learning_rate=0, restart_epochs=1, epochs=1, num_tours=64
+    )
+    labeller.fit([graph], [np.zeros(3, int)])
+    found = labeller.predict_marginals([graph])[0]
+    truth = np.exp(-7) / (1 + np.exp(-7))
+    assert abs(found.mean[0, 1] - truth) < 1.96 * found.standard_error[0, 1]
+    assert (found.standard_error[:, :2] >= 1.5 / 64).all()
+    assert found.standard_error[0, 2] == 0  # There is no such value.
+
+
 def test_answers_are_those_of_the_learned_law(fitted: GraphLabeller):
     graph = X[3]
     law = law_by_hand(fitted, graph)

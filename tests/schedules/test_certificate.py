@@ -276,5 +276,11 @@ def test_a_single_stage_restarts_always():
 def test_bad_arguments_are_named():
     with pytest.raises(InputError, match=r"total variation 1 is outside"):
         certify(Schedule.doeblin(0.5)).mixing_time(1.0)
+    with pytest.raises(InputError, match=r"total variation 'a' is no number"):
+        certify(Schedule.doeblin(0.5)).mixing_time("a")
     with pytest.raises(InputError, match=r"1 ≤ a ≤ b, got a = 3, b = 2"):
         gamma(Schedule.doeblin(0.5), 3, 2)
+    with pytest.raises(InputError, match=r"a = 1.5 must be a whole number"):
+        gamma(Schedule.doeblin(0.5), 1.5, 2)
+    with pytest.raises(InputError, match=r"a sum of 1,000,000,000 numbers"):  # 16 GB of them
+        gamma(Schedule.cycle([1, 0.1]), 1, 10**9)

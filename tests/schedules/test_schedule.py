@@ -70,6 +70,7 @@ def test_epsilon_outside_its_range_is_named(epsilon):
     [
         ([[0.5, 0.4], [0.1, 0.9]], r"row 0 of the stage matrix sums to 0.9 instead of 1"),
         ([[0.5, 0.1], [0.5, 0.9]], r"its columns do; transpose it"),
+        ([[0.5, 0.5 + 1e-6], [0.5, 0.5]], r"row 0 of the stage matrix sums to 1\.000001[^;]*$"),
         ([[1.5, -0.5], [0.1, 0.9]], r"entry \[0\]\[0\] = 1.5 is not a probability"),
         ([[float("nan"), 1], [0.1, 0.9]], r"entry \[0\]\[0\] = nan is not a probability"),
         ([[0.5, 0.5]], r"must be square, got shape \(1, 2\)"),

@@ -28,7 +28,9 @@ class TourSums(NamedTuple):
 class Estimate:
     """An expectation under π̃, estimated from independent tours by a ratio of means.
 
-    `mean` and `standard_error` have the structure of the function's value.
+    `mean` and `standard_error` have the structure of the function's value. They know what the tours
+    met: an event that happens in one tour of a thousand is, in a hundred, most often 0 ± 0. Until
+    it was met in a dozen tours or so, the interval is too short; ask for more of them.
     """
 
     mean: Any

@@ -7,6 +7,7 @@ import json
 import click
 
 from .._errors import InputError
+from .._numbers import at_least
 from ..schedules import Certificate, Schedule
 from ..schedules import certify as certify_schedule
 from . import _console
@@ -87,16 +88,16 @@ def certify(
 
 def _show(certificate: Certificate, mixing: dict[str, float]) -> None:
     rows = {
-        "spectral gap ≥": f"{certificate.gap:.4g}",
+        "spectral gap ≥": at_least(certificate.gap, 4),
         "strong Doeblin parameter ≥": (
-            f"{certificate.doeblin_parameter:.10g} for {certificate.steps:,} steps at once"
+            f"{at_least(certificate.doeblin_parameter, 10)} for {certificate.steps:,} steps at once"
         ),
         **{f"within TV {level} after": f"{steps:,.0f} steps" for level, steps in mixing.items()},
         "an exact draw costs": f"{certificate.expected_draw_cost:,.4g} steps on average",
         "by the": certificate.theorem,
     }
     if certificate.corollary_gap is not None:
-        rows["the paper's corollary has"] = f"gap ≥ {certificate.corollary_gap:.4g}"
+        rows["the paper's corollary has"] = f"gap ≥ {at_least(certificate.corollary_gap, 4)}"
     for label, value in rows.items():
         _console.echo(f"{label:<28}{value}")
 

@@ -53,6 +53,7 @@ from ._model import Model, check
 from ._plan import Learn, Plan, Wishes, planned
 
 Validation = tuple[Sequence[Graph], Sequence[Any]]
+_UNSEEN = 1.5  # See `Marginals`.
 
 
 class Marginals(NamedTuple):
@@ -60,7 +61,8 @@ class Marginals(NamedTuple):
 
     mean: NDArray[np.floating]
     standard_error: NDArray[np.floating]
-    """0 where it is exact, and where all tours agree."""
+    """0 where it is exact, and else at least 1.5 over the number of tours: what none of n tours met
+    may yet have a probability of 3/n (the rule of three)."""
 
 
 class GraphLabeller(Options):
@@ -76,7 +78,8 @@ class GraphLabeller(Options):
     - any estimator of [`doeblin.learning`][doeblin.learning] that is given.
 
     `"auto"` and None leave it to the [`Plan`][doeblin.factors.Plan], which scales with the model
-    and says why: `print(labeller.plan(X, y))`. Parameters with a score of -inf are rules, and stay.
+    and says why: `print(labeller.plan(X, y))`. Parameters with -inf among them are a rule, and all
+    stay: scores that are to be learned beside it are a kind of their own over the same sites.
 
     Adam's steps fall from `learning_rate` to zero. `l2`/2·‖θ‖² is taken off the mean over examples.
     With a `validation` set the best epoch is kept; `patience`, `checkpoint`, `metrics` and
@@ -188,7 +191,9 @@ class GraphLabeller(Options):
                 estimate = self.chain().estimate(
                     key, _OneHot(given.graph.most_values), num_tours=self.num_tours, x=given
                 )
-                mean, errors = estimate.mean, estimate.standard_error
+                possible = np.arange(given.graph.most_values) < given.graph.num_values[:, None]
+                mean, least = estimate.mean, np.where(possible, _UNSEEN / self.num_tours, 0.0)
+                errors = np.maximum(estimate.standard_error, least)
             found[number] = Marginals(mean[:size], errors[:size])
         return found
 
@@ -306,13 +311,15 @@ class GraphLabeller(Options):
         if len(X) != len(y):
             raise InputError(f"{len(X)} {what}s have {len(y)} vectors of labels")
         if not len(X):
-            raise InputError(f"there are no {what}s to learn from")
+            raise InputError(f"there are no {what}s")
         labels = [np.asarray(each) for each in y]
         for number, (graph, own) in enumerate(zip(X, labels, strict=True)):
             check_labels(number, graph, own)
         return list(zip(X, labels, strict=True))
 
     def _check_graphs(self, X: Sequence[Graph], what: str = "graph") -> None:
+        if isinstance(X, Graph):
+            raise InputError(f"graphs come in a list, also a single {what}")
         for number, graph in enumerate(X):
             if not isinstance(graph, Graph):
                 raise InputError(

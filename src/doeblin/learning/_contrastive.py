@@ -147,9 +147,15 @@ def _only_kernel(chain: Chain, estimator: str) -> AbstractKernel:
     if len(kernels) != 1 or not kernels[0].supports("log_target"):
         raise UnsupportedError(
             f"the {estimator} estimator compares log π̂ of one kernel, so it needs a chain with one "
-            f"kernel that has `log_target`; this one has {len(kernels)} kernels"
+            f"kernel that has `log_target`; this one has {_described(kernels)}"
         )
     return kernels[0]
+
+
+def _described(kernels: list[AbstractKernel]) -> str:
+    if len(kernels) != 1:
+        return f"{len(kernels)} kernels"
+    return f"{type(kernels[0]).__name__}, which does not say its target"
 
 
 def _gradient_only(chain: Chain, surrogate: Scalar, transitions: int) -> PathEstimate:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numbers import at_least
 from ..schedules import Schedule, certify
 from ._page import Section
 
@@ -30,10 +31,10 @@ def certificates(seed: int) -> Section:
         rows.append(
             [
                 name,
-                f"{proved.gap:.3g}",
+                at_least(proved.gap, 3),
                 f"{proved.mixing_time(0.01):,.0f} steps",
                 f"{proved.expected_draw_cost:,.1f} steps",
-                "" if closed is None else f"gap ≥ {closed:.2g}",
+                "" if closed is None else f"gap ≥ {at_least(closed, 2)}",
             ]
         )
     return Section(

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError
+from .._numbers import whole
 from ._schedule import Schedule
 
 # Beyond this many steps the first-restart law is not tabulated; matrix powers take over.
 _LONGEST_TABLE = 1 << 18
+# One γ alone is summed up to here: the table takes 8 bytes for each stage and step.
+_LONGEST_SUM = 1 << 24
 # And beyond this many no step is looked at: they are counted in 64 bits.
 _LONGEST = 1 << 61
 # How many of the stages' own time scales the search for (a, b) looks ahead.
@@ -100,8 +103,10 @@ class Certificate:
 
         Infinite when nothing is certified.
         """
+        if not isinstance(tv, int | float | np.number):
+            raise InputError(f"total variation {tv!r} is no number; 0.25 is usual")
         if not 0 < tv < 1:
-            raise InputError(f"total variation {tv:g} is outside (0, 1)")
+            raise InputError(f"total variation {tv:g} is outside (0, 1); 0.25 is usual")
         return min(fact.mixing_time(tv) for fact in self.facts)
 
 
@@ -140,8 +145,14 @@ def gamma(schedule: Schedule, a: int, b: int) -> float:
     >>> round(gamma(Schedule.doeblin(0.1), 1, 1), 6)
     0.1
     """
-    if not 1 <= a <= b:
+    a, b = whole("a", a, least=1), whole("b", b, least=1)
+    if a > b:
         raise InputError(f"γ needs 1 ≤ a ≤ b, got a = {a}, b = {b}")
+    if b - a >= _LONGEST_SUM:
+        raise InputError(
+            f"γ for a = {a}, b = {b} is a sum of {b - a + 1:,} numbers, {_LONGEST_SUM:,} at most; "
+            "`certify` looks further, by powers of the stage matrix"
+        )
     table = _first_restart_law(schedule, b - a + 1)
     return float(_gammas(schedule, table, a)[-1])
 

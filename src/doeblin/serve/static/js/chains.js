@@ -2,7 +2,7 @@
 
 import { newest } from "./api.js";
 import { bars, curves, graph, stages } from "./charts.js";
-import { $, h, number, problem, replace } from "./dom.js";
+import { $, atLeast, h, number, problem, replace } from "./dom.js";
 import { Working } from "./working.js";
 
 const MOST_STATES = 6;
@@ -266,12 +266,12 @@ async function certifyStages() {
     problem($("stages-problem"), "");
     replace($("stages-picture"), stages(exits, found.stage_law));
     facts($("stages-facts"), [
-      ["spectral gap is at least", number(found.gap), true],
-      ["strong Doeblin parameter", `≥ ${Number(found.doeblin_parameter.toPrecision(8))} for ${number(found.steps)} steps at once`],
+      ["spectral gap is at least", number(atLeast(found.gap, 3)), true],
+      ["strong Doeblin parameter", `≥ ${atLeast(found.doeblin_parameter, 8)} for ${number(found.steps)} steps at once`],
       ...found.mixing_time.map(({ tv, steps }) => [`within ${tv} of the law after`, `${number(steps)} steps`]),
       ["an exact draw costs", `${number(found.expected_draw_cost)} steps on average`],
       ["by the", found.theorem],
-      ["the paper's corollary has", found.corollary_gap === null ? "nothing to say here" : `gap ≥ ${number(found.corollary_gap)}`],
+      ["the paper's corollary has", found.corollary_gap === null ? "nothing to say here" : `gap ≥ ${number(atLeast(found.corollary_gap, 3))}`],
     ]);
   } catch (error) {
     noStages(error.message);

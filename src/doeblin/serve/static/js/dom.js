@@ -29,6 +29,13 @@ export function problem(element, message) {
   element.textContent = message || "";
 }
 
+/** A lower bound in so many digits, rounded down (as in `doeblin certify`). */
+export function atLeast(value, digits) {
+  if (value <= 0) return 0;
+  const scale = 10 ** (digits - 1 - Math.floor(Math.log10(value)));
+  return Number((Math.floor(value * scale * (1 + 1e-12)) / scale).toPrecision(digits));
+}
+
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "∞";
   if (value === 0) return "0";
