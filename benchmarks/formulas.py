@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import numpy as np
+from tests.formulas.engine.reference import ReferenceChain
 
 from doeblin.formulas import (
     Chain,
@@ -23,7 +24,6 @@ from doeblin.formulas import (
     zero_stage,
 )
 from doeblin.formulas._space import build_pool
-from doeblin.formulas.engine._reference import ReferenceChain
 from doeblin.reproduce._formula_instances import FAMILIES
 from doeblin.reproduce.formulas import BETAS, Row, measured_row
 

@@ -17,6 +17,7 @@ FLOORS = (
     "programs", "gestures", "reproduce", "report", "serve", "cli",
 )  # fmt: skip
 MOST_PARAMETERS = 8
+MOST_LINES = 400
 # Inner loops of compiled code: numbers that live in registers, called for every frame or move.
 COMPILED_LOOPS = {
     "doeblin.formulas.engine._weigh.heat_bath",
@@ -39,6 +40,9 @@ BY_NAME = {
 }
 # A term shows itself in SMT-LIB, which is written from terms.
 KNOWN_CIRCLE = ("doeblin.programs.system.terms._term", "doeblin.programs.system.terms._smtlib")
+
+
+DATA = {"doeblin.programs.examples"}  # C files, and a list of them
 
 
 class Import(NamedTuple):
@@ -178,6 +182,26 @@ def test_imports_do_not_run_in_circles():
     for module in graph:
         found = circle(module, ())
         assert found is None, " → ".join(found or ())
+
+
+def test_modules_are_short():
+    lines = {name: len(file.read_text().splitlines()) for name, file in modules().items()}
+    long = [f"{name} has {count} lines" for name, count in lines.items() if count > MOST_LINES]
+    assert not long, "\n".join(long)
+
+
+def test_tests_mirror_the_tree():
+    """A package has a folder of tests, or in the folder above it a file that is called after it."""
+    tests = Path(__file__).parent
+    missing = []
+    for module, file in modules().items():
+        parts = module.split(".")[1:]
+        if file.name != "__init__.py" or not parts or module in DATA:
+            continue
+        here, above = tests.joinpath(*parts), tests.joinpath(*parts[:-1])
+        if not [*here.rglob("test_*.py"), *above.glob(f"test_{parts[-1]}*.py")]:
+            missing.append(module)
+    assert not missing, "\n".join(missing)
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

@@ -77,7 +77,7 @@ REACH = np.array(
 REWARDS = np.array(
     [
         features.reward(
-            features.edit_distance(Y, SIZE, np.array([*spelled(z), 0]), len(spelled(z)))
+            features.edit_distance(Y[:SIZE], np.array([*spelled(z), 0])[: len(spelled(z))])
         )
         for z in STATES
     ]

@@ -1,4 +1,4 @@
-"""What the compiled steps of the search share. `_reference.py` says the same slowly and plainly.
+"""What the compiled steps of the search share; the tests say the same slowly and plainly.
 
 A formula of n disjuncts with m atoms each is `codes[i * m + j]`, numbers of atoms in the pool. All
 truth values over the examples are words: first the labelled examples, then the sources of the

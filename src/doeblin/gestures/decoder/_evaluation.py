@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._fleet import Fleet, finished
+from .._distance import changes
 from ..data import Gesture
 from ._decoder import Decoder, Guess
 
@@ -27,12 +28,7 @@ def edit_distance(a: str, b: str) -> int:
     >>> edit_distance("banana", "bandana")
     1
     """
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        diagonal, row[0] = row[0], i
-        for j, y in enumerate(b, start=1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
-    return row[-1]
+    return changes(a, b, list(range(len(b) + 1)))
 
 
 def character_accuracy(guess: str, word: str) -> float:

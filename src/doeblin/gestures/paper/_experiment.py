@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..data import Layout
-from ._compiled import doeblin_pass, exact, gibbs_pass, measure, rerank, seed
 from ._features import Rate
 from ._kernels import Weights
-from ._passes import Plan
+from ._measure import exact, measure, rerank
+from ._passes import Plan, doeblin_pass, gibbs_pass, seed
 from ._task import DELTA, Curve, Gestures, Method, Task
 
 Engine = Literal["compiled", "library"]

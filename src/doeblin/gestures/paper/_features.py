@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._numba import njit
+from .._distance import changes
 from ..data import Layout, Lexicon
 
 LONGEST_PREFIX = 26
@@ -259,18 +260,13 @@ def adagrad(weights, squares, slopes, rate):
     slopes.touched[0] = 0
 
 
+_changes = njit(changes)
+
+
 @njit
-def edit_distance(a, size_a, b, size_b):
+def edit_distance(a, b):
     """Insertions, deletions and substitutions."""
-    row = np.arange(size_b + 1)
-    for i in range(size_a):
-        diagonal = row[0]
-        row[0] = i + 1
-        for j in range(size_b):
-            change = min(row[j + 1] + 1, row[j] + 1, diagonal + (a[i] != b[j]))
-            diagonal = row[j + 1]
-            row[j + 1] = change
-    return row[size_b]
+    return _changes(a, b, np.arange(len(b) + 1))
 
 
 @njit

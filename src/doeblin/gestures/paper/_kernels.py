@@ -279,7 +279,7 @@ def move(record, step, model, field, x, weights, sums, z):
         )
         return
     site = np.random.randint(len(x))
-    conditional(model, x, z, site, weights.full, sums, kept(record, step))
+    conditional(model, x, z, site, weights.full, sums, conditional_of(record, step))
     record.sites[step] = site
     record.old[step] = z[site]
     record.new[step] = draw(record.chances[step], 2 * model.num_keys + 1)
@@ -287,7 +287,7 @@ def move(record, step, model, field, x, weights, sums, z):
 
 
 @njit
-def kept(record, step):
+def conditional_of(record, step):
     """The conditional of a step of single-site Gibbs."""
     return Conditional(
         record.chances[step], record.depth[step], record.ends[step], record.around[step]
@@ -298,7 +298,7 @@ def kept(record, step):
 def add_move(record, step, chosen, model, x, z, amount, slopes):
     """Adds `amount` times ∇ log of the chance of `chosen` at a step; z is the state before it."""
     if record.versions.shape[1] == 0:
-        found = kept(record, step)
+        found = conditional_of(record, step)
         add_score(model, x, z, record.sites[step], chosen, found, amount, slopes)
         return
     versions, chances = record.versions[step], record.chances[step]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import kept
 from ._features import edit_distance, spell
 from ._kernels import make_record, move, prefix_sums
 from ._passes import LONGEST_TOUR, tour_length
@@ -15,7 +15,7 @@ from ._restart import backward, draw_suffix, fill_field, lattice, make_field, po
 WORD, CHARACTER, COMMONEST, FINAL = 0, 1, 2, 3
 
 
-@njit
+@kept(about=5)
 def measure(model, gestures, weights, plan):
     """Word and character accuracy over samples after burn-in, of the commonest, of the last.
 
@@ -54,7 +54,7 @@ def measure(model, gestures, weights, plan):
                 if t < total - total // 2 and total > 0:
                     continue
                 found = spell(num_keys, z, length, letters)
-                distance = edit_distance(y, size, letters, found)
+                distance = edit_distance(y, letters[:found])
                 samples += 1
                 out[e, WORD] += distance == 0
                 out[e, CHARACTER] += 1.0 - distance / max(size, found)
@@ -76,7 +76,7 @@ def measure(model, gestures, weights, plan):
     return out
 
 
-@njit
+@kept(about=5)
 def rerank(model, gestures, restart, draws, power):
     """Independent draws from u; of the dictionary words among them, that of the largest
     u(word | x) · frequency^power. Returns whether it was right, for each gesture."""
@@ -107,11 +107,11 @@ def rerank(model, gestures, restart, draws, power):
             value += power * model.log_frequency[word[node]]
             if value > best:
                 best = value
-                out[e] = edit_distance(gestures.ys[e], gestures.y_sizes[e], letters, size) == 0
+                out[e] = edit_distance(gestures.ys[e, : gestures.y_sizes[e]], letters[:size]) == 0
     return out
 
 
-@njit
+@kept(about=5)
 def exact(model, gestures, targets, restart, powers):
     """The trie decoder: the word of the largest u(word | x) · frequency^power in the dictionary,
     summed exactly over alignments. Returns hits for each gesture and power."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import njit
+from ..._numba import kept, njit
 from ._features import adagrad, add_features, edit_distance, lift, make_slopes, reward, spell
 from ._kernels import add_move, make_record, move, prefix_sums, replay
 from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     geometric: bool = False
 
 
-@njit
+@kept(about=5)
 def seed(number):
     """Seeds the compiled random numbers."""
     np.random.seed(number)
@@ -59,9 +59,9 @@ def spells(num_keys, z, length, y, size, letters):
 
 
 @njit
-def reward_of(num_keys, z, length, y, size, letters):
+def reward_of(num_keys, z, length, y, letters):
     found = spell(num_keys, z, length, letters)
-    return reward(edit_distance(y, size, letters, found))
+    return reward(edit_distance(y, letters[:found]))
 
 
 @njit
@@ -89,7 +89,7 @@ def path_weights(logs, forward_share, length):
     return top
 
 
-@njit
+@kept(about=5)
 def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
     """Gradient steps by tours of the Doeblin chain, of which every state is a draw from π̃.
 
@@ -142,7 +142,7 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
                 if t > 0:
                     move(record, (c, t), model, proposal, x, weights, sums, z)
                 if backward_chains == 0:
-                    worth[c, t] = reward_of(num_keys, z, length, y, size, letters)
+                    worth[c, t] = reward_of(num_keys, z, length, y, letters)
                 elif not back and not spells(num_keys, z, length, y, size, letters):
                     worth[c, t] = -np.inf
                 else:
@@ -207,7 +207,7 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
     return log_value / len(order), transitions
 
 
-@njit
+@kept(about=5)
 def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
     """The approximate gradient: reweighted minus plain features of samples after burn-in.
 
@@ -222,9 +222,9 @@ def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
     sums = np.zeros(longest + 1)
     z, letters = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     burn = transitions // 2
-    kept = transitions - burn
-    states = np.zeros((chains, kept, longest), np.int64)
-    rewards = np.zeros((chains, kept))
+    counted = transitions - burn
+    states = np.zeros((chains, counted, longest), np.int64)
+    rewards = np.zeros((chains, counted))
     log_reward = 0.0
     for e in order:
         length, size = gestures.x_sizes[e], gestures.y_sizes[e]
@@ -242,15 +242,15 @@ def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
                 move(record, (0, 0), model, field, x, weights, sums, z)
                 if t > burn:
                     states[c, t - burn - 1] = z
-                    rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, size, letters)
+                    rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, letters)
         total = rewards.sum()
-        log_reward += math.log(total / (chains * kept))
+        log_reward += math.log(total / (chains * counted))
         for c in range(chains):
             amount = 0.0
-            for t in range(kept):
-                amount += rewards[c, t] / total - 1.0 / (chains * kept)
+            for t in range(counted):
+                amount += rewards[c, t] / total - 1.0 / (chains * counted)
                 # Runs of one state are added at once.
-                same = t + 1 < kept
+                same = t + 1 < counted
                 if same:
                     for i in range(length):
                         if states[c, t, i] != states[c, t + 1, i]:

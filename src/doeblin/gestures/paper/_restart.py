@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._numba import njit
+from ..._numba import kept, njit
 from ._features import adagrad, label_index, make_slopes, pair_index, step_index, touch
 
 # Expectations below this are left out of sparse gradients.
@@ -353,7 +353,7 @@ def expect_lattice(num_keys, x, y, hard, field, sums, amount, slopes):
         after[:] = new / (sums[i - 1, : size + 1] * new).sum()
 
 
-@njit
+@kept(about=5)
 def likelihood_pass(num_keys, hard, gestures, order, weights, squares, rate):
     """One pass of AdaGrad on u's own likelihood of the words. Returns the mean log-likelihood."""
     longest = gestures.xs.shape[1]

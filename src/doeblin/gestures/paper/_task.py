@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..data import Generator, Layout, Lexicon, key_string
-from ._compiled import likelihood_pass
 from ._features import Dictionary, Model, Rate, num_features
 from ._passes import Plan
+from ._restart import likelihood_pass
 
 Weights = NDArray[np.float64]
 DELTA = 1e-2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from ...._errors import InputError, Place
@@ -22,9 +21,6 @@ _LEVELS = (
     ("*", "/", "%"),
 )
 _COMPARING = frozenset({"==", "!=", "<", ">", "<=", ">="})
-_NUMBER = re.compile(
-    r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU])\Z"
-)
 _BITS = 64
 
 

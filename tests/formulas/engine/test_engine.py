@@ -15,7 +15,6 @@ from doeblin.formulas import Examples, search
 from doeblin.formulas.engine import _chain as _engine
 from doeblin.formulas.engine._bits import pack, unpack
 from doeblin.formulas.engine._chain import Chain, Task
-from doeblin.formulas.engine._reference import ReferenceChain
 from doeblin.formulas.engine._rows import error_rows, row_width
 from doeblin.formulas.engine._stages import (
     Method,
@@ -26,6 +25,8 @@ from doeblin.formulas.engine._stages import (
     zero_stage,
 )
 from doeblin.schedules import Schedule
+
+from .reference import ReferenceChain
 
 THREE_STAGES = Method(
     "three stages",

@@ -8,7 +8,7 @@ from doeblin.gestures.decoder import Likelihood, Settings
 from doeblin.gestures.decoder.restart import Trace, merged_keys, no_extra, prepare
 from doeblin.gestures.decoder.restart._weights import BLOCKS, NUM_WEIGHTS, initial_weights, split
 
-from . import brute
+from .. import brute
 
 EXACT = Settings(rate=15, least_frames=5, most_frames=5, prune=0.0, prune_deep=0.0)
 OUTLIERS = 0.02

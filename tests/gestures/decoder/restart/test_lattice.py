@@ -19,7 +19,7 @@ from doeblin.gestures.decoder.restart import (
 )
 from doeblin.gestures.decoder.restart._lattice import walk_back
 
-from . import brute
+from .. import brute
 
 COUNT = 5
 NUM_KEYS = len(brute.LAYOUT.letters)

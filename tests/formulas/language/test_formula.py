@@ -52,23 +52,6 @@ def test_evaluation_agrees_with_plain_python(formula):
     assert formula(BOX).tolist() == plainly(formula, BOX)
 
 
-@given(st.tuples(small, small), st.sampled_from(["<=", "==", "!="]), small, st.integers(0, 4))
-def test_lowest_terms_do_not_change_an_atom(coefficients, relation, constant, modulus):
-    modulus = 0 if relation == "<=" else modulus
-    value = BOX @ np.array(coefficients)
-    if modulus:
-        value, bound = value % modulus, constant % modulus
-    else:
-        bound = constant
-    expected = {"<=": value <= bound, "==": value == bound, "!=": value != bound}[relation]
-    atom = Atom(coefficients, relation, constant, modulus).lowest_terms()
-    everywhere = np.full(len(BOX), True)
-    assert np.array_equal(atom.holds(BOX.T) & everywhere, expected)
-    (negation,) = atom.negated()
-    assert np.array_equal(negation.holds(BOX.T) & everywhere, ~expected)
-    assert atom.lowest_terms() == atom and negation.lowest_terms() == negation
-
-
 @given(formulas)
 def test_what_is_printed_is_read_back(formula):
     assert Formula.parse(str(formula), VARIABLES) == formula

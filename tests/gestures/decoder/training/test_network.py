@@ -19,7 +19,7 @@ from doeblin.gestures.decoder.training._neural import exported, make_network, ou
 from doeblin.gestures.decoder.training._neural_words import Strokes, fit_networks
 from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS
 
-from . import brute
+from .. import brute
 
 EXACT = Settings(rate=15, least_frames=5, most_frames=5, prune=0.0, prune_deep=0.0)
 

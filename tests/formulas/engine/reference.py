@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bits import GAMMA, MIX_1, MIX_2, unpack
-from ._chain import Chain, Task
-from ._stages import Method, Stage
+from doeblin.formulas.engine._bits import GAMMA, MIX_1, MIX_2, unpack
+from doeblin.formulas.engine._chain import Chain, Task
+from doeblin.formulas.engine._stages import Method, Stage
 
 _WORD = (1 << 64) - 1
 _LOW = (1 << 32) - 1
