@@ -1,5 +1,6 @@
 """Arrays of C: runs with what is in them, clauses over their cells, and random programs."""
 
+import re
 import shutil
 
 import pytest
@@ -47,6 +48,50 @@ def test_cells_keep_their_values_until_the_array_is_declared_again():
     run = Interpreter(graph).run(lambda havoc: asked.append(havoc.cell) or 7)
     assert run.outcome == "ended"
     assert asked == [None, 0, 1]  # `i`, then a cell of either array
+
+
+PROVED = {
+    "filled": "int main() { int n = unknown(); if (n <= 0) return 0; int a[n], i;"
+    " for (i = 0; i < n; i++) a[i] = 7; for (i = 0; i < n; i++) assert(a[i] == {7}); }",
+    "copied backwards": "/*@ requires n > 0; requires \\separated(a+(0..n-1), b+(0..n-1)); */"
+    " int main(int *a, int *b, int n) { int i; for (i = 0; i < n; i++) a[i] = b[n - 1 - i];"
+    " for (i = 0; i < n; i++) assert(a[i] == b[n - 1 - i] + {0}); }",
+    "summed": "int main() { int n = unknown(), s = 0; if (n <= 0) return 0; int a[n], i;"
+    " for (i = 0; i < n; i++) a[i] = unknown(); for (i = 0; i < n; i++) s = s + a[i];"
+    " for (i = 0; i < n; i++) s = s - a[i]; assert(s == {0}); }",
+    "squares": "int main() { int n = unknown(); if (n <= 0) return 0; int a[n], i; a[0] = 0;"
+    " for (i = 1; i < n; i++) a[i] = a[i - 1] + 2 * i - 1;"
+    " for (i = 0; i < n; i++) assert(a[i] == i * i + {0}); }",
+    "largest": "int main() { int n = unknown(); if (n <= 0) return 0; unsigned char a[n]; int i, m;"
+    " for (i = 0; i < n; i++) a[i] = unknown(); m = a[0];"
+    " for (i = 1; i < n; i++) if (a[i] > m) m = a[i];"
+    " for (i = 0; i < n; i++) assert(a[i] <= m - {0}); }",
+}
+
+
+def text_of(name, change):
+    """The program, with the number in braces changed by so much."""
+    return re.sub(r"\{(\d+)\}", lambda found: str(int(found[1]) + change), PROVED[name])
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_proved_and_changed_by_one_refuted(name):
+    program = parse_program(text_of(name, 0), file=f"{name}.c")
+    verdict = verify(program, tunables=arrays.TUNABLES, timeout=60)
+    assert verdict.outcome is Outcome.SAFE, verdict.reason
+    assert any(re.search(r"for all k: |sum\(a", i.text) for i in verdict.invariants)
+    certificate = output.certificate(program, verdict)
+    proved = verdict.proved
+    assert proved is not None and output.check_certificate(proved, certificate) is None
+    other = parse_program(text_of(name, 1), file=f"{name}.c", ints=proved.ints)
+    assert output.check_certificate(other.under(proved.ints), certificate) is not None
+    written = output.acsl(program, verdict)
+    assert (
+        "(\\forall integer k; " in written or "\\sum(0, i - 1, \\lambda integer q; a[q])" in written
+    )
+    assert "\\forall" not in output.witness(program, verdict)
+    refuted = verify(other, timeout=60)
+    assert refuted.outcome is Outcome.UNSAFE, refuted.reason
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc here")

@@ -17,6 +17,7 @@ from ..system.terms import (
     Term,
     compare,
     conj,
+    const,
     implies,
     mul,
     postorder,
@@ -28,6 +29,7 @@ from ._harvest import base_names, linear
 
 _MOST_VARIABLES = 5
 _PLACES = 4  # that an index is compared with
+_UNITS = (0, 1, -1)  # and these, always
 
 
 def multiplies(system: System) -> bool:
@@ -113,7 +115,7 @@ def _alike(
             if this.op == "var" and this.leaf == at and not other.boolean:
                 found.setdefault(repr(other), other)
     stated = []
-    for number in list(found.values())[:_PLACES]:
+    for number in (*(const(c) for c in _UNITS), *list(found.values())[:_PLACES]):
         moved = state | {at: number}
         equal = [
             compare("=", *(reduce(mul, (values[n] for n in parts)) for values in (state, moved)))

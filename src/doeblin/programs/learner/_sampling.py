@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import accumulate
 from typing import Any
 
 from .._tunables import ExampleTunables
 from ..solve import Budget, Path
 from ..system import Cut, Interpreter, Memory, System
-from ..system.terms import evaluate
 from ._data import LIMIT
+from ._harvest import linear
 from ._runs import BLOCK, Runs
 
 _RUN = 200  # units of work for a run, however short
 _BLOCKS = (100, 400, 1500)
 _PLACES = range(-1, 10)  # of arrays that are looked at, beside those that variables have
 _UNSET = 9  # the size of numbers in cells that the program has not looked at
-_OF_A_RUN = 40  # states
-_MOST = 6000
+_OF_A_RUN = 8  # states of a cut point
+_MOST = 100  # states of a cut point that are looked at
 _FAR = 40  # places beyond it are not looked at
 
 
@@ -30,20 +31,13 @@ class Sampling:
     ):
         self._runs = Runs(interpreter, system, rng, constants)
         self._rng = rng
-        self._cuts = system.cuts
         self._slots = {name: number for number, name in enumerate(interpreter.names)}
-        self._seen: list[dict[tuple[int, ...], None]] = [{} for _ in system.cuts]
-
-    def points(self, cut: Cut, number: int) -> list[tuple[int, ...]]:
-        """The states at a cut point, which may have fewer variables, and products."""
-        place = {name: i for i, name in enumerate(self._cuts[number].variables)}
-        kept = [place[name] for name in cut.plain]
-        chosen = dict.fromkeys(tuple(point[i] for i in kept) for point in self._seen[number])
-        return [self._with_products(cut, point) for point in chosen]
+        self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
         """Run for so much work; a run that fails, if there is one."""
         until = budget.work + units
+        number = {block: cut for cut, block in enumerate(self._runs.blocks)}
         while budget.work < until:
             budget.tick()
             run = self._runs.interpreter.run(
@@ -55,45 +49,53 @@ class Sampling:
             budget.spend(_RUN + BLOCK * run.blocks)
             if run.outcome == "failed":
                 return Path.of_run([value for _, value in run.inputs])
-            visits = run.visits
-            if len(visits) > _OF_A_RUN:
-                last = visits[-4:]
-                visits = [*self._rng.sample(visits, _OF_A_RUN - len(last)), *last]
-            number = {block: cut for cut, block in enumerate(self._runs.blocks)}
-            for block, state in visits:
-                self._add(number[block], state)
+            visits: dict[int, list[tuple[Any, ...]]] = {}
+            for block, state in run.visits:
+                visits.setdefault(number[block], []).append(state)
+            for cut, seen in visits.items():
+                kept = self._rng.sample(seen, min(len(seen), _OF_A_RUN))
+                self._states[cut] += [seen[-1], *kept]
+                if len(self._states[cut]) > 2 * _MOST:
+                    self._states[cut] = self._rng.sample(self._states[cut], _MOST)
         return None
 
-    def _add(self, number: int, state: tuple[Any, ...]) -> None:
-        cut, seen = self._cuts[number], self._seen[number]
-        if len(seen) >= _MOST:
-            return
-        for point in self.at(cut, state):
-            if max(map(abs, point), default=0) < LIMIT:
-                seen[point] = None
+    def points(self, cut: Cut, number: int) -> list[tuple[int, ...]]:
+        """The states at a cut point, over the variables of a cut that may have products."""
+        states = self._states[number]
+        found: dict[tuple[int, ...], None] = {}
+        for state in self._rng.sample(states, min(len(states), _MOST)):
+            for point in self._at(cut, state):
+                if max(map(abs, point), default=0) < LIMIT:
+                    found[point] = None
+        return list(found)
 
-    def at(self, cut: Cut, state: tuple[Any, ...]) -> list[tuple[int, ...]]:
+    def _at(self, cut: Cut, state: tuple[Any, ...]) -> list[tuple[int, ...]]:
         """The state at places of its arrays; once, if it has none."""
         if cut.cells is None:
-            return [tuple(state[self._slots[name]] for name in cut.plain)]
+            values = tuple(state[self._slots[name]] for name in cut.plain)
+            return [self._with_products(cut, values)]
         about = set(cut.cells.names)
-        known = {name: state[self._slots[name]] for name in cut.variables if name not in about}
+        known = {name: state[self._slots[name]] for name in cut.plain if name not in about}
         values = tuple(known.values())
-        places = dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR)))
         memories = {name: state[self._slots[name]] for name in cut.cells.of}
+        forms = [linear(extra.index, str)[0] for extra in cut.cells.more]
+        totals: dict[str, list[int]] = {}
         found = []
-        for place in places:
+        for place in dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR))):
+            known[cut.cells.at] = place
             cells = [self._cell(memory, place) for memory in memories.values()]
-            for extra in cut.cells.more:
-                index = int(evaluate(extra.index, known | {cut.cells.at: place}))
-                cells.append(self._extra(memories[extra.array], index, extra.kind))
-            found.append((*values, place, *cells))
+            for extra, (form, constant) in zip(cut.cells.more, forms, strict=True):
+                index = constant + sum(c * known[name] for name, c in form.items())
+                memory = memories[extra.array]
+                if extra.kind == "cell":
+                    cells.append(self._cell(memory, index))
+                else:
+                    if extra.array not in totals:
+                        row = (self._cell(memory, at) for at in range(_FAR))
+                        totals[extra.array] = [0, *accumulate(row)]
+                    cells.append(totals[extra.array][min(max(index, 0), _FAR)])
+            found.append(self._with_products(cut, (*values, place, *cells)))
         return found
-
-    def _extra(self, memory: Memory, index: int, kind: str) -> int:
-        if kind == "cell":
-            return self._cell(memory, index)
-        return sum(self._cell(memory, place) for place in range(min(index, _FAR)))
 
     def _with_products(self, cut: Cut, point: tuple[int, ...]) -> tuple[int, ...]:
         if not cut.products:

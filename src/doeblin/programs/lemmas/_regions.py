@@ -24,7 +24,7 @@ Vector = tuple[int, ...]
 _ENDS = 4  # variables that a region may end at
 _FEW = 4  # examples that show nothing
 _TERMS = 7  # of an equation, at most
-_POINTS = 1500
+_POINTS = 400
 _SMALL = 50  # constants that bound a cell
 _MODULI = 5
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..._errors import InputError, Place
 from ..._text import visible
 from .._program import Program
-from ..system import Cells, Graph, Loop
-from ..system.terms import Term, disj, variables
+from ..system import Cells, Extra, Graph, Loop
+from ..system.terms import Term, c_text, disj, variables
 from ..verdict import Outcome, Verdict
 
 
@@ -67,13 +67,25 @@ def located(graph: Graph, verdict: Verdict) -> list[Located]:
             named = {n: shown[held] for held, n in about.of.items() if held in shown}
             shown |= {n: f"{held}[{about.at}]" for n, held in named.items()}
             shown[about.at] = about.at
+            shown |= {e.name: t for e in about.more if (t := _extra(e, shown)) is not None}
         if all(variables(formula) <= shown.keys() for _, _, formula in group):
             formula = disj(formula for _, _, formula in group)
             blocks = tuple(block for _, block, _ in group)
-            if about is not None and not {about.at, *about.of.values()} & variables(formula):
+            if about is not None and not set(about.names) & variables(formula):
                 about = None
             found.append(Located(loop, blocks, formula, lambda n, s=shown: s[n], about))
     return sorted(found, key=lambda item: (item.loop.place.line or 0, item.loop.place.column or 0))
+
+
+def _extra(extra: Extra, shown: dict[str, str]) -> str | None:
+    """A cell at another place, or a sum of cells, in ACSL; None where it has no name there."""
+    if extra.array not in shown or not variables(extra.index) <= shown.keys():
+        return None
+    index = c_text(extra.index, lambda name: shown[name], acsl=True)
+    if extra.kind == "cell":
+        return f"{shown[extra.array]}[{index}]"
+    bound = next(name for name in ("q", "r", "at", "place") if name not in shown.values())
+    return f"\\sum(0, {index} - 1, \\lambda integer {bound}; {shown[extra.array]}[{bound}])"
 
 
 def lines_of(text: str) -> list[str]:

@@ -49,11 +49,11 @@ class _Stage(NamedTuple):
 _PLAIN = ("equations", "comparisons", "intervals", "congruences")
 _STAGES = (
     _Stage("about cells", 0, _PLAIN),
-    _Stage("about cells and bounds", 0, (*_PLAIN, "facets", "likely-bounds")),
     _Stage("about cells and squares", 2, _PLAIN),
+    _Stage("about cells and bounds", 0, (*_PLAIN, "facets", "likely-bounds")),
     _Stage("about cells and cubes", 3, ("equations",)),
-    _Stage("about cells and sums", 0, _PLAIN, rich=True),
     _Stage("about cells and products", 2, _PLAIN, mixed=True),
+    _Stage("about cells and sums", 0, _PLAIN, rich=True),
 )
 
 
