@@ -57,7 +57,7 @@ class LemmaTunables:
     late_patience: float = 0.2 * SECOND
     few: int = 60  # of so many candidates no half is given up any more
     assumed: int = 100  # proved lemmas that later questions may build on
-    cells: bool = False  # proofs about arrays, until the fuzzer has judged enough of them
+    cells: bool = True  # proofs about arrays
 
 
 @dataclass(frozen=True)
