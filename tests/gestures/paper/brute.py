@@ -54,13 +54,13 @@ def phi(z, full):
 PHI = {full: np.array([phi(z, full) for z in STATES]) for full in (False, True)}
 
 
-def conditional_of(z, site):
+def conditional_of(z, site, hard=True):
     sums = np.zeros(LENGTH + 1)
     kernels.prefix_sums(KEYS, FULL, sums)
     chances, around = np.zeros(LABELS), np.zeros(3, np.int64)
     depth, ends = np.zeros(KEYS + 1, np.int64), np.zeros(KEYS + 1, np.int64)
     found = kernels.Conditional(chances, depth, ends, around)
-    kernels.conditional(MODEL, X, np.array(z), site, FULL, sums, found)
+    kernels.conditional(WORDS.model(hard=hard), X, np.array(z), site, FULL, sums, found)
     return found
 
 
