@@ -28,7 +28,7 @@ def folder(tmp_path):
         (tmp_path / f"{name}.c").write_text(example(name))
     inner = tmp_path / "inner"
     inner.mkdir()
-    (inner / "arrays.c").write_text("int main() { int a[2]; a[1] = 3; }")
+    (inner / "arrays.c").write_text("int main() { double a[1]; a[0] = 1; }")
     return tmp_path
 
 
