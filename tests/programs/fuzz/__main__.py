@@ -43,7 +43,7 @@ def main() -> int:
     total, done, started = Tally(), 0, time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
         for seeds, tally in zip(batches, pool.map(work, batches), strict=True):
-            for line in tally.wrong:
+            for line in tally.wrong + tally.late:
                 print(line, flush=True)
             total.add(tally)
             done += len(seeds)
@@ -51,8 +51,8 @@ def main() -> int:
             print(f"{done} programs, {seconds:.0f} s: {dict(total.outcomes)}", flush=True)
     for reason, count in total.reasons.most_common(20):
         print(f"{count:6} {reason}")
-    print(f"{options.count} programs; wrong: {len(total.wrong)}")
-    return 1 if total.wrong else 0
+    print(f"{options.count} programs; wrong: {len(total.wrong)}, late: {len(total.late)}")
+    return 1 if total.wrong or total.late else 0
 
 
 if __name__ == "__main__":

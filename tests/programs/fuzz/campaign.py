@@ -97,11 +97,13 @@ def objection(batch: Batch, case: Case, verdict: Verdict, overflow: bool) -> str
 class Tally:
     outcomes: Counter = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)  # a fault in a campaign; in a test, the machine's
     reasons: Counter = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
         self.outcomes += other.outcomes
         self.wrong += other.wrong
+        self.late += other.late
         self.reasons += other.reasons
 
 
@@ -144,7 +146,7 @@ def verdict_on(
         return f"crash: {error!r}", "crash"
     spent = time.process_time() - started
     if spent > timeout + 2:
-        return f"{spent:.1f} s of processor time for a limit of {timeout} s", "late"
+        tally.late.append(f"seed {case.seed}: {spent:.1f} s of processor time, {timeout} s allowed")
     if verdict.outcome.value == "UNKNOWN":
         tally.reasons[verdict.reason.split(" at fuzz")[0][:60]] += 1
     if repeat:
