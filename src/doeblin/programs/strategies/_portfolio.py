@@ -19,6 +19,7 @@ from ._bounded import Bounded, unrolled
 from ._cells import CellWise
 from ._judge import Judge
 from ._lemmas import Lemmas
+from ._polynomials import POLYNOMIALS, Polynomials
 from ._products import Products
 from ._runs import LongRuns
 from ._search import Search
@@ -65,12 +66,17 @@ class Portfolio:
         return (yield from self._learn())
 
     def _learn(self) -> Turns[Verdict | None]:
-        """Where the program multiplies variables, linear invariants get a first part of the work,
-        and the rest goes to invariants that may speak of products."""
+        """Where the program multiplies variables, polynomial equations get a first part of the
+        work, linear invariants another, and the rest goes to lemmas that may speak of products."""
         judge = self._judge
         system, budget = judge.program.system, judge.budget
         if not multiplies(system):
             return (yield from self._learn_in(system, budget))
+        if self._algebra:
+            algebra = Polynomials(judge, subject_of(judge, system, self._suggested))
+            found = yield from self._beside(algebra, budget, [])
+            if found is not None:
+                return found
         try:
             part = budget.part(judge.request.tunables.shares.linear)
             return (yield from self._learn_in(system, part))
@@ -90,12 +96,17 @@ class Portfolio:
             patient = [LongRuns(judge, graph, knowledge.runs).run()]
         try:
             for strategy in self._plan(knowledge):
-                found = yield from self._beside(strategy, knowledge, patient)
+                found = yield from self._beside(strategy, budget, patient)
                 if found is not None:
                     return found
         finally:
             judge.progress.gave_up = knowledge.teacher.gave_up
         return None
+
+    @property
+    def _algebra(self) -> bool:
+        request = self._judge.request
+        return request.lemmas and POLYNOMIALS not in request.tunables.lemmas.without
 
     def _plan(self, knowledge: Knowledge) -> Iterator[Strategy]:
         judge = self._judge
@@ -107,6 +118,8 @@ class Portfolio:
             yield Lemmas(knowledge, judge, LATE)
             own = judge.program.system
             if knowledge.system is own and not multiplies(own) and accumulates(own):
+                if self._algebra:
+                    yield Polynomials(judge, subject_of(judge, own, self._suggested))
                 wide = subject_of(judge, with_products(own), self._suggested)
                 yield Products(judge, wide)
             yield Lemmas(knowledge, judge, WIDE)
@@ -115,18 +128,18 @@ class Portfolio:
     def _beside(
         self,
         strategy: Strategy,
-        knowledge: Knowledge,
+        budget: Budget,
         patient: list[Turns[Verdict | None]],
     ) -> Turns[Verdict | None]:
         """A strategy, and a turn for others whenever it pauses; the first verdict counts."""
-        midst = knowledge.tunables.shares.midst
+        midst = self._judge.request.tunables.shares.midst
         work = strategy.run()
         while True:
             try:
                 pause = next(work)
             except StopIteration as end:
                 return end.value
-            if pause is Pause.MIDST and knowledge.budget.work <= midst:
+            if pause is Pause.MIDST and budget.work <= midst:
                 continue
             sides = (self._sides, patient) if pause is Pause.NOTHING else (self._sides,)
             for group in sides:
