@@ -82,6 +82,7 @@ class ShareTunables:
 
     first_look: float = 0.3 * SECOND  # for failures within a few steps
     first_depth: int = 8
+    first_depth_of_products: int = 2  # where the program multiplies variables
     midst: float = 1.0 * SECOND  # before others get a turn in the midst of a proof of lemmas
     linear: float = 1.2 * SECOND  # for linear invariants, where the program multiplies variables
     summing: float = 1 * SECOND  # for products, where it only adds one variable to another

@@ -45,8 +45,11 @@ Holds = Callable[[Sequence[Term], Term], bool]
 
 @dataclass(frozen=True)
 class Branch:
-    """Polynomials that are zero on the way, and those that the next state is."""
+    """A way: its condition and the next state as terms, polynomials that are zero on it, and those
+    that the next state is."""
 
+    constraint: Term
+    terms: tuple[Term, ...]
     equations: tuple[Polynomial, ...]
     args: tuple[Polynomial, ...]
     solved: dict[str, Polynomial] = field(default_factory=dict)
@@ -147,7 +150,8 @@ def _branch(constraint: Term, args: Sequence[Term], facts: Sequence[Term], holds
                     value = polynomial_of(sub(rest, const(number)), quotient)
                     equations += [value] if value else []
                     break
-    return _solved(equations, values)
+    rest, solved = _solved(equations)
+    return Branch(constraint, tuple(args), tuple(rest), tuple(values), solved)
 
 
 def _parts(term: Term) -> tuple[Term, ...]:
@@ -165,8 +169,8 @@ def _guards(constraint: Term) -> list[tuple[Term, Term]]:
     return found[:_MOST_GUARDS]
 
 
-def _solved(equations: list[Polynomial], values: list[Polynomial]) -> Branch:
-    """With linear equations solved for a variable each."""
+def _solved(equations: list[Polynomial]) -> tuple[list[Polynomial], dict[str, Polynomial]]:
+    """Those that cannot be solved for a variable, and the values of variables from the others."""
     solved: dict[str, Polynomial] = {}
     rest: list[Polynomial] = []
     todo = list(equations)
@@ -183,7 +187,7 @@ def _solved(equations: list[Polynomial], values: list[Polynomial]) -> Branch:
         solved = {n: here.of(p) for n, p in solved.items()} | {name: value}
         todo += rest
         rest = []
-    return Branch(tuple(rest), tuple(values), solved)
+    return rest, solved
 
 
 def _solvable(polynomial: Polynomial) -> str | None:

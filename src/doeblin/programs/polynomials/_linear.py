@@ -5,7 +5,6 @@ What holds there holds in the program, which allows less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..system import Input, System
@@ -17,14 +16,18 @@ def linearised(term: Term) -> Term:
 
     def combine(node: Term, args: list[Term]) -> Term:
         if node.op == "*" and not any(arg.constant for arg in args):
-            return var(f"#{rebuild(node, sorted(args, key=repr))!r}")
+            return _anything(rebuild(node, sorted(args, key=repr)))
         if node.op in DIVISIONS and not args[1].constant:
-            return var(f"#{rebuild(node, args)!r}")
+            return _anything(rebuild(node, args))
         if all(new is old for new, old in zip(args, node.args, strict=True)):
             return node
         return rebuild(node, args)
 
     return fold(term, combine)
+
+
+def _anything(node: Term) -> Term:
+    return var("#" + repr(node).replace("|", "'"))
 
 
 def linear_system(system: System) -> System:
@@ -39,7 +42,3 @@ def linear_system(system: System) -> System:
         inputs = clause.inputs + tuple(Input(name) for name in made)
         clauses.append(replace(clause, constraint=constraint, args=args, inputs=inputs))
     return System(system.cuts, tuple(clauses))
-
-
-def all_linear(terms: Sequence[Term]) -> list[Term]:
-    return [linearised(term) for term in terms]

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import z3
 
 from ..solve import SECOND, Budget
-from ..system import Clause, System
+from ..system import Clause, Premise, System
 from ..system.terms import Term, Translator, negate, substitute
+from ._branches import Branch
 from ._linear import linearised
 
 _AT_ONCE = 0.03 * SECOND  # for what should be obvious
@@ -32,40 +33,57 @@ class Prover:
         return self._ask(solver, _AT_ONCE) == "unsat"
 
     def needs(
-        self, clause: Clause, facts: Sequence[Sequence[Term]], fact: Term | None, linear: bool
+        self,
+        clause: Clause,
+        ways: Sequence[Branch] | None,
+        facts: Sequence[Sequence[Term]],
+        fact: Term | None,
+        *,
+        linear: bool = False,
     ) -> list[list[int]] | None:
         """Which facts at each cut take the clause to a fact (None: exclude the failure)? None if
-        they do not, or if the solver cannot tell. `linear`: whatever products are."""
+        they do not, or if the solver cannot tell. It is asked of each way through the clause, if
+        these are known; `linear`: whatever products are."""
+        found: list[set[int]] = [set() for _ in self.system.cuts]
+        plain = ((clause.constraint, clause.args),)
+        for constraint, args in plain if ways is None else ((w.constraint, w.terms) for w in ways):
+            conditions = [constraint]
+            if fact is not None:
+                assert clause.target is not None
+                names = self.system.cuts[clause.target].variables
+                after = substitute(fact, dict(zip(names, args, strict=True)))
+                conditions.append(negate(after))
+            used = self._core(clause.premises, conditions, facts, linear)
+            if used is None:
+                return None
+            for cut, number in used:
+                found[cut].add(number)
+        return [sorted(numbers) for numbers in found]
+
+    def _core(
+        self,
+        premises: Sequence[Premise],
+        conditions: Sequence[Term],
+        facts: Sequence[Sequence[Term]],
+        linear: bool,
+    ) -> list[tuple[int, int]] | None:
+        """Facts that exclude the conditions, if they do."""
         translate = (lambda t: self._translate(linearised(t))) if linear else self._translate
         solver = self._budget.solver(self._context)
-        solver.add(translate(clause.constraint))
-        if fact is not None:
-            assert clause.target is not None
-            names = self.system.cuts[clause.target].variables
-            after = substitute(fact, dict(zip(names, clause.args, strict=True)))
-            solver.add(translate(negate(after)))
+        # Without the procedure for reals: its work is not counted, and it may take for ever.
+        solver.set("arith.nl.nra", False)
+        solver.add(*map(translate, conditions))
         flags: dict[int, tuple[int, int]] = {}
         assumed: list[z3.BoolRef] = []
-        for premise in clause.premises:
+        for premise in premises:
             for number, term in enumerate(facts[premise.cut]):
                 flag = z3.Bool(f"use!{len(assumed)}", self._context)
-                formula = translate(self.system.at(premise, term))
-                solver.add(z3.Implies(flag, formula))
+                solver.add(z3.Implies(flag, translate(self.system.at(premise, term))))
                 flags[flag.get_id()] = (premise.cut, number)
                 assumed.append(flag)
-        for reals in (False, True):
-            # Without the reals' own procedure first: its work is not counted well.
-            solver.set("arith.nl.nra", reals)
-            answer = self._ask(solver, _PATIENCE, *assumed)
-            if answer != "unknown" or linear:
-                break
-        if answer == "unsat":
-            found: list[set[int]] = [set() for _ in self.system.cuts]
-            for flag in solver.unsat_core():
-                cut, number = flags[flag.get_id()]
-                found[cut].add(number)
-            return [sorted(numbers) for numbers in found]
-        return None
+        if self._ask(solver, _PATIENCE, *assumed) != "unsat":
+            return None
+        return [flags[flag.get_id()] for flag in solver.unsat_core()]
 
     def _ask(self, solver: z3.Solver, most: float, *assumed: z3.BoolRef) -> str:
         try:

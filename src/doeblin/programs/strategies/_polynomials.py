@@ -12,6 +12,7 @@ from ...linear import Dnf
 from ..learner import Knowledge, Note, Subject
 from ..lemmas import SOURCES, Context, prove
 from ..polynomials import (
+    Branch,
     Prover,
     branches_of,
     comparisons,
@@ -24,7 +25,7 @@ from ..polynomials import (
     value_at,
     vanishing,
 )
-from ..solve import SECOND, Conditions, OutOfTime, Pause, Turns, dnf_term
+from ..solve import SECOND, Conditions, OutOfTime, Turns, dnf_term, finish
 from ..system.terms import Term, compare, conj, evaluate, negate
 from ..verdict import Outcome, Verdict
 from ._judge import Judge
@@ -54,7 +55,8 @@ class Polynomials:
         judge = self._judge
         judge.notify(Note("polynomials", "looking for polynomial equations"))
         try:
-            return (yield from self._attempts())
+            yield from ()
+            return finish(self._attempts())  # others would ask what is hard
         except (OutOfTime, z3.Z3Exception):
             judge.budget.tick()
         return None
@@ -78,7 +80,6 @@ class Polynomials:
         guesses = [self._guesses(cut) for cut in range(len(system.cuts))]
         before = None
         for degree in range(1, _HIGHEST + 1):
-            yield Pause.MIDST
             spaces = [self._space(cut, degree) for cut in range(len(system.cuts))]
             self._budget.spend(sum(len(p) for space in spaces for p in space) * 20)
             found = inductive(system, ways, spaces, self._budget.tick)
@@ -87,7 +88,7 @@ class Polynomials:
                 continue
             before = repr(made)
             judge.notify(Note("polynomials", f"{sum(map(len, made))} up to degree {degree}"))
-            proof = _Proof(prover, made, bounds, guesses).found()
+            proof = _Proof(prover, ways, made, bounds, guesses).found()
             if proof is not None:
                 verdict = judge.safe([conj(part) for part in proof], POLYNOMIALS)
                 if verdict.outcome is Outcome.SAFE:
@@ -183,11 +184,13 @@ class _Proof:
     def __init__(
         self,
         prover: Prover,
+        ways: Sequence[Sequence[Branch] | None],
         equations: Sequence[Sequence[Term]],
         bounds: Sequence[Sequence[Term]],
         guesses: Sequence[Sequence[Term]],
     ):
         self._prover = prover
+        self._ways = ways
         self._system = prover.system
         self._equal = [len(part) for part in equations]
         self._linear = [len(e) + len(b) for e, b in zip(equations, bounds, strict=True)]
@@ -209,17 +212,15 @@ class _Proof:
                         todo.extend((i, cut, number) for i in self._into(cut))
 
         self._keep_true_guesses(known)
-        for clause in system.clauses:
+        for index, clause in enumerate(system.clauses):
             if clause.target is None:
-                used = self._ask(clause, None)
+                used = self._ask(index, None)
                 if used is None:
                     return None
                 need(used)
         while todo:
             index, cut, number = todo.pop()
-            used = known.get((index, cut, number)) or self._ask(
-                system.clauses[index], (cut, number)
-            )
+            used = known.get((index, cut, number)) or self._ask(index, (cut, number))
             if used is None:
                 return None
             need(used)
@@ -244,7 +245,7 @@ class _Proof:
                         key = (index, cut, number)
                         if not self._on[cut][number] or self._still(known.get(key)):
                             continue
-                        used = self._ask(self._system.clauses[index], (cut, number))
+                        used = self._ask(index, (cut, number))
                         if used is None:
                             self._on[cut][number] = False
                             changed = True
@@ -256,24 +257,29 @@ class _Proof:
             self._on[cut][number] for cut, numbers in enumerate(used) for number in numbers
         )
 
-    def _ask(self, clause, what: tuple[int, int] | None) -> list[list[int]] | None:
+    def _ask(self, index: int, what: tuple[int, int] | None) -> list[list[int]] | None:
         """The facts that a conclusion needs; first with few of them."""
-        fact = None if what is None else self._facts[what[0]][what[1]]
-        if what is not None and self._equal[what[0]] <= what[1] < self._linear[what[0]]:
-            return self._with(clause, fact, linear=True, parts=("linear",))
+        if what is not None and self._part(*what) == "linear":
+            return self._with(index, what, ("linear",))
         for parts in (("equal", "guess"), ("equal", "linear", "guess")):
-            found = self._with(clause, fact, linear=False, parts=parts)
-            if found is not None or not clause.premises:
+            found = self._with(index, what, parts)
+            if found is not None or not self._system.clauses[index].premises:
                 return found
         return None
 
-    def _with(self, clause, fact: Term | None, *, linear: bool, parts: Sequence[str]):
+    def _with(
+        self, index: int, what: tuple[int, int] | None, parts: Sequence[str]
+    ) -> list[list[int]] | None:
         chosen = [
             [n for n in range(len(part)) if self._on[c][n] and self._part(c, n) in parts]
             for c, part in enumerate(self._facts)
         ]
         facts = [[part[n] for n in some] for part, some in zip(self._facts, chosen, strict=True)]
-        used = self._prover.needs(clause, facts, fact, linear)
+        fact = None if what is None else self._facts[what[0]][what[1]]
+        linear = parts == ("linear",)
+        used = self._prover.needs(
+            self._system.clauses[index], self._ways[index], facts, fact, linear=linear
+        )
         if used is None:
             return None
         return [[chosen[c][n] for n in numbers] for c, numbers in enumerate(used)]

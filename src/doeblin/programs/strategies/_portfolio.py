@@ -53,7 +53,9 @@ class Portfolio:
             if bounded.exhausted:
                 return judge.unknown("the solver gave up on the only condition")
             return judge.safe([], "no loops")
-        found = bounded.look(shares.first_depth, shares.first_look)
+        # The solver does not count well what it does with products.
+        depth = shares.first_depth_of_products if multiplies(system) else shares.first_depth
+        found = bounded.look(depth, shares.first_look)
         if found is not None:
             return found
         plans = {"default": shares.spacer, "portfolio": shares.spacer_as_partner}
