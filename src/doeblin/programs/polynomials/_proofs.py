@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import z3
 
-from ..solve import SECOND, Budget
+from ..solve import SECOND, Budget, plain, solving
 from ..system import Clause, Premise, System
 from ..system.terms import Term, Translator, negate, substitute
 from ._branches import Branch
@@ -14,6 +14,8 @@ from ._linear import linearised
 
 _AT_ONCE = 0.03 * SECOND  # for what should be obvious
 _PATIENCE = 0.25 * SECOND
+_LITTLE_PATIENCE = 0.08 * SECOND
+_FEW = 12
 
 
 class Prover:
@@ -40,10 +42,11 @@ class Prover:
         fact: Term | None,
         *,
         linear: bool = False,
+        likely: bool = False,
     ) -> list[list[int]] | None:
         """Which facts at each cut take the clause to a fact (None: exclude the failure)? None if
         they do not, or if the solver cannot tell. It is asked of each way through the clause, if
-        these are known; `linear`: whatever products are."""
+        these are known; `linear`: whatever products are; `likely`: it is worth another try."""
         found: list[set[int]] = [set() for _ in self.system.cuts]
         plain = ((clause.constraint, clause.args),)
         for constraint, args in plain if ways is None else ((w.constraint, w.terms) for w in ways):
@@ -53,7 +56,9 @@ class Prover:
                 names = self.system.cuts[clause.target].variables
                 after = substitute(fact, dict(zip(names, args, strict=True)))
                 conditions.append(negate(after))
-            used = self._core(clause.premises, conditions, facts, linear)
+            used = self._core(clause.premises, conditions, facts, linear, likely)
+            if used is None and likely:
+                used = self._solved(clause.premises, conditions, facts)
             if used is None:
                 return None
             for cut, number in used:
@@ -66,12 +71,11 @@ class Prover:
         conditions: Sequence[Term],
         facts: Sequence[Sequence[Term]],
         linear: bool,
+        likely: bool,
     ) -> list[tuple[int, int]] | None:
         """Facts that exclude the conditions, if they do."""
         translate = (lambda t: self._translate(linearised(t))) if linear else self._translate
-        solver = self._budget.solver(self._context)
-        # Without the procedure for reals: its work is not counted, and it may take for ever.
-        solver.set("arith.nl.nra", False)
+        solver = plain(self._context)
         solver.add(*map(translate, conditions))
         flags: dict[int, tuple[int, int]] = {}
         assumed: list[z3.BoolRef] = []
@@ -81,9 +85,38 @@ class Prover:
                 solver.add(z3.Implies(flag, translate(self.system.at(premise, term))))
                 flags[flag.get_id()] = (premise.cut, number)
                 assumed.append(flag)
-        if self._ask(solver, _PATIENCE, *assumed) != "unsat":
+        patience = _PATIENCE if likely else _LITTLE_PATIENCE
+        if self._ask(solver, patience, *assumed) != "unsat":
             return None
         return [flags[flag.get_id()] for flag in solver.unsat_core()]
+
+    def _solved(
+        self,
+        premises: Sequence[Premise],
+        conditions: Sequence[Term],
+        facts: Sequence[Sequence[Term]],
+    ) -> list[tuple[int, int]] | None:
+        """The same with all facts at once, so that equations can be solved before anything else;
+        then without those that turn out not to be needed."""
+        used = [
+            (premise.cut, number, self._translate(self.system.at(premise, term)))
+            for premise in premises
+            for number, term in enumerate(facts[premise.cut])
+        ]
+        given = [self._translate(term) for term in conditions]
+
+        def excluded(formulas: Sequence[z3.BoolRef]) -> bool:
+            solver = solving(self._context)
+            solver.add(*given, *formulas)
+            return self._ask(solver, _PATIENCE) == "unsat"
+
+        if not excluded([formula for _, _, formula in used]):
+            return None
+        for one in list(used) if len(used) <= _FEW else ():
+            rest = [other for other in used if other is not one]
+            if excluded([formula for _, _, formula in rest]):
+                used = rest
+        return [(cut, number) for cut, number, _ in used]
 
     def _ask(self, solver: z3.Solver, most: float, *assumed: z3.BoolRef) -> str:
         try:

@@ -39,6 +39,7 @@ _HIGHEST = 6  # degree
 _MOST_MONOMIALS = 220
 _MOST_POINTS = 420
 _MOST_GUESSES = 24
+_MOST_LINEAR = 100
 
 
 class Polynomials:
@@ -122,7 +123,7 @@ class Polynomials:
             )
             names = [name for name in _LINEAR if name not in limits.without and space.size]
             found = dict.fromkeys(dnf for name in names for dnf in SOURCES[name](context))
-            wanted.append(list(found))
+            wanted.append(list(found)[:_MOST_LINEAR])
         proved = yield from prove(conditions, wanted, knowledge.follow, limits)
         return [
             [dnf_term(dnf, cut.variables) for dnf in _single(formulas)]
@@ -277,8 +278,15 @@ class _Proof:
         facts = [[part[n] for n in some] for part, some in zip(self._facts, chosen, strict=True)]
         fact = None if what is None else self._facts[what[0]][what[1]]
         linear = parts == ("linear",)
+        guess = what is not None and self._part(*what) == "guess"
+        likely = not linear and not (guess and fact is not None and fact.op == "=")
         used = self._prover.needs(
-            self._system.clauses[index], self._ways[index], facts, fact, linear=linear
+            self._system.clauses[index],
+            self._ways[index],
+            facts,
+            fact,
+            linear=linear,
+            likely=likely,
         )
         if used is None:
             return None
