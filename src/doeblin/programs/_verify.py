@@ -14,15 +14,16 @@ from ._tunables import LemmaTunables, Tunables
 from .learner import METHODS, Listener
 from .lemmas import SOURCES
 from .solve import Budget
-from .strategies import Request, decide, vacuous
+from .strategies import POLYNOMIALS, Request, decide, vacuous
 from .verdict import Outcome, Verdict
 
 
 def without_sources(names: Sequence[str]) -> Tunables:
     """The tunables with some sources of lemmas switched off, to see what each of them is worth."""
+    known = (*SOURCES, POLYNOMIALS)
     for name in names:
-        if name not in SOURCES:
-            raise InputError(f"unknown source of lemmas {name!r}: use one of {', '.join(SOURCES)}")
+        if name not in known:
+            raise InputError(f"unknown source of lemmas {name!r}: use one of {', '.join(known)}")
     return Tunables(lemmas=LemmaTunables(without=frozenset(names)))
 
 

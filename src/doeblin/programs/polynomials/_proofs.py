@@ -15,7 +15,6 @@ from ._linear import linearised
 _AT_ONCE = 0.03 * SECOND  # for what should be obvious
 _PATIENCE = 0.25 * SECOND
 _LITTLE_PATIENCE = 0.08 * SECOND
-_FEW = 12
 
 
 class Prover:
@@ -88,7 +87,8 @@ class Prover:
         patience = _PATIENCE if likely else _LITTLE_PATIENCE
         if self._ask(solver, patience, *assumed) != "unsat":
             return None
-        return [flags[flag.get_id()] for flag in solver.unsat_core()]
+        core: list[z3.BoolRef] = list(solver.unsat_core())  # type: ignore[arg-type]
+        return [flags[flag.get_id()] for flag in core]
 
     def _solved(
         self,
@@ -97,7 +97,7 @@ class Prover:
         facts: Sequence[Sequence[Term]],
     ) -> list[tuple[int, int]] | None:
         """The same with all facts at once, so that equations can be solved before anything else;
-        then without those that turn out not to be needed."""
+        then without those that turn out not to be needed, many at a time first."""
         used = [
             (premise.cut, number, self._translate(self.system.at(premise, term)))
             for premise in premises
@@ -112,10 +112,16 @@ class Prover:
 
         if not excluded([formula for _, _, formula in used]):
             return None
-        for one in list(used) if len(used) <= _FEW else ():
-            rest = [other for other in used if other is not one]
-            if excluded([formula for _, _, formula in rest]):
-                used = rest
+        size = len(used)
+        while size > 1:
+            size = (size + 1) // 2
+            start = 0
+            while start < len(used):
+                rest = used[:start] + used[start + size :]
+                if excluded([formula for _, _, formula in rest]):
+                    used = rest
+                else:
+                    start += size
         return [(cut, number) for cut, number, _ in used]
 
     def _ask(self, solver: z3.Solver, most: float, *assumed: z3.BoolRef) -> str:
