@@ -5,7 +5,7 @@ from ._branches import Branch, branches_of
 from ._linear import linear_system
 from ._proofs import Prover
 from ._ring import comparisons, equation, integral, polynomial_of, value_at
-from ._spaces import generators, inductive, monomials, vanishing
+from ._spaces import generators, inductive, monomials, reduced, vanishing
 
 __all__ = [
     "Branch",
@@ -19,6 +19,7 @@ __all__ = [
     "linear_system",
     "monomials",
     "polynomial_of",
+    "reduced",
     "value_at",
     "vanishing",
 ]

@@ -42,10 +42,12 @@ class Prover:
         *,
         linear: bool = False,
         likely: bool = False,
+        reals: bool = False,
     ) -> list[list[int]] | None:
         """Which facts at each cut take the clause to a fact (None: exclude the failure)? None if
         they do not, or if the solver cannot tell. It is asked of each way through the clause, if
-        these are known; `linear`: whatever products are; `likely`: it is worth another try."""
+        these are known; `linear`: whatever products are; `likely`: it is worth another
+        try, and with `reals` a third one, which may take long."""
         found: list[set[int]] = [set() for _ in self.system.cuts]
         plain = ((clause.constraint, clause.args),)
         for constraint, args in plain if ways is None else ((w.constraint, w.terms) for w in ways):
@@ -57,7 +59,7 @@ class Prover:
                 conditions.append(negate(after))
             used = self._core(clause.premises, conditions, facts, linear, likely)
             if used is None and likely:
-                used = self._solved(clause.premises, conditions, facts)
+                used = self._solved(clause.premises, conditions, facts, reals)
             if used is None:
                 return None
             for cut, number in used:
@@ -95,6 +97,7 @@ class Prover:
         premises: Sequence[Premise],
         conditions: Sequence[Term],
         facts: Sequence[Sequence[Term]],
+        reals: bool,
     ) -> list[tuple[int, int]] | None:
         """The same with all facts at once, so that equations can be solved before anything else;
         then without those that turn out not to be needed, many at a time first."""
@@ -106,9 +109,13 @@ class Prover:
         given = [self._translate(term) for term in conditions]
 
         def excluded(formulas: Sequence[z3.BoolRef]) -> bool:
-            solver = solving(self._context)
-            solver.add(*given, *formulas)
-            return self._ask(solver, _PATIENCE) == "unsat"
+            for also in (False, True) if reals else (False,):
+                solver = solving(self._context, reals=also)
+                solver.add(*given, *formulas)
+                answer = self._ask(solver, _PATIENCE)
+                if answer != "unknown":
+                    return answer == "unsat"
+            return False
 
         if not excluded([formula for _, _, formula in used]):
             return None

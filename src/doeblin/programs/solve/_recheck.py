@@ -75,13 +75,13 @@ def plain(context: z3.Context) -> z3.Solver:
     return solver
 
 
-def solving(context: z3.Context) -> z3.Solver:
-    """One that solves equations first, and multiplies out: identities are then seen at once."""
-    steps = ("simplify", "propagate-values", "solve-eqs")
-    expanded = z3.With("simplify", som=True, ctx=context)
-    return z3.Then(
-        *(z3.Tactic(name, context) for name in steps), expanded, "smt", ctx=context
-    ).solver()
+def solving(context: z3.Context, *, reals: bool = False) -> z3.Solver:
+    """One that first solves equations and multiplies out, so that it sees identities; with the
+    procedure for `reals`, if that is wanted."""
+    first = [z3.Tactic(name, context) for name in ("simplify", "propagate-values", "solve-eqs")]
+    expanded = z3.With(z3.Tactic("simplify", context), som=True)
+    last = z3.With(z3.Tactic("smt", context), **{"arith.nl.nra": reals})
+    return z3.Then(*first, expanded, last, ctx=context).solver()
 
 
 def _multiplies(term: Term) -> bool:

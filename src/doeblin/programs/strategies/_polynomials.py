@@ -22,6 +22,7 @@ from ..polynomials import (
     integral,
     linear_system,
     monomials,
+    reduced,
     value_at,
     vanishing,
 )
@@ -39,6 +40,7 @@ _HIGHEST = 6  # degree
 _MOST_MONOMIALS = 220
 _MOST_POINTS = 420
 _MOST_GUESSES = 24
+_MOST_EQUATIONS = 40
 _MOST_LINEAR = 100
 
 
@@ -79,22 +81,33 @@ class Polynomials:
             for clause in system.clauses
         ]
         guesses = [self._guesses(cut) for cut in range(len(system.cuts))]
-        before = None
+        tried: dict[str, list[list[Term]]] = {}
         for degree in range(1, _HIGHEST + 1):
             spaces = [self._space(cut, degree) for cut in range(len(system.cuts))]
             self._budget.spend(sum(len(p) for space in spaces for p in space) * 20)
             found = inductive(system, ways, spaces, self._budget.tick)
-            made = [self._equations(cut, space) for cut, space in enumerate(found)]
-            if repr(made) == before:
-                continue
-            before = repr(made)
-            judge.notify(Note("polynomials", f"{sum(map(len, made))} up to degree {degree}"))
-            proof = _Proof(prover, ways, made, bounds, guesses).found()
-            if proof is not None:
-                verdict = judge.safe([conj(part) for part in proof], POLYNOMIALS)
-                if verdict.outcome is Outcome.SAFE:
+            judge.notify(Note("polynomials", f"{sum(map(len, found))} up to degree {degree}"))
+            # The fewest equations first; with all of them the solver need not multiply any.
+            for chosen in (generators, reduced):
+                made = [self._equations(c, chosen(space)) for c, space in enumerate(found)]
+                if repr(made) in tried or max(map(len, made), default=0) > _MOST_EQUATIONS:
+                    continue
+                tried[repr(made)] = made
+                verdict = self._verdict(_Proof(prover, ways, made, bounds, guesses))
+                if verdict is not None:
                     return verdict
+        for made in tried.values():
+            verdict = self._verdict(_Proof(prover, ways, made, bounds, guesses, reals=True))
+            if verdict is not None:
+                return verdict
         return None
+
+    def _verdict(self, proof: _Proof) -> Verdict | None:
+        facts = proof.found()
+        if facts is None:
+            return None
+        verdict = self._judge.safe([conj(part) for part in facts], POLYNOMIALS)
+        return verdict if verdict.outcome is Outcome.SAFE else None
 
     def _sample(self, points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         unique = sorted(set(points), key=lambda p: (max(map(abs, p), default=0), p))
@@ -149,9 +162,9 @@ class Polynomials:
         return linear
 
     def _equations(self, cut: int, space: Sequence[dict]) -> list[Term]:
-        """The equations that make a space zero, with integers."""
+        """That polynomials are zero, with integers."""
         names, found = self._system.cuts[cut].variables, []
-        for member in generators(space):
+        for member in space:
             exact = integral(member)
             if exact is not None and not any(
                 value_at(exact, dict(zip(names, point, strict=True))) for point in self._points[cut]
@@ -189,7 +202,10 @@ class _Proof:
         equations: Sequence[Sequence[Term]],
         bounds: Sequence[Sequence[Term]],
         guesses: Sequence[Sequence[Term]],
+        *,
+        reals: bool = False,
     ):
+        self._reals = reals
         self._prover = prover
         self._ways = ways
         self._system = prover.system
@@ -287,6 +303,8 @@ class _Proof:
             fact,
             linear=linear,
             likely=likely,
+            # What algebra has shown is worth any solver.
+            reals=self._reals or (what is not None and self._part(*what) == "equal"),
         )
         if used is None:
             return None
