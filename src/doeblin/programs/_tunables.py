@@ -85,7 +85,7 @@ class ShareTunables:
     first_depth_of_products: int = 2  # where the program multiplies variables
     midst: float = 1.0 * SECOND  # before others get a turn in the midst of a proof of lemmas
     linear: float = 1.2 * SECOND  # for linear invariants, where the program multiplies variables
-    summing: float = 1 * SECOND  # for products, where it only adds one variable to another
+    summing: float = 1 * SECOND  # for each, where it only adds one variable to another
     polynomials: float = 4 * SECOND  # for polynomial equations, before lemmas about products
     bounded: float = 1 / 6  # of the work so far, for failures after more steps
     accelerated: float = 0.2 * SECOND  # at least, once loops can be taken many times at once

@@ -47,11 +47,11 @@ _MOST_LINEAR = 100
 class Polynomials:
     """Equations by algebra, degree by degree, until they suffice; a part of the work only."""
 
-    def __init__(self, judge: Judge, subject: Subject):
+    def __init__(self, judge: Judge, subject: Subject, units: float):
         self._judge = judge
         self._subject = subject
         self._system = subject.system
-        self._budget = judge.budget.part(judge.request.tunables.shares.polynomials)
+        self._budget = judge.budget.part(units)
         self._points: list[list[tuple[int, ...]]] = []
 
     def run(self) -> Turns[Verdict | None]:

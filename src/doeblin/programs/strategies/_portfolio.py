@@ -75,7 +75,8 @@ class Portfolio:
         if not multiplies(system):
             return (yield from self._learn_in(system, budget))
         if self._algebra:
-            algebra = Polynomials(judge, subject_of(judge, system, self._suggested))
+            units = judge.request.tunables.shares.polynomials
+            algebra = Polynomials(judge, subject_of(judge, system, self._suggested), units)
             found = yield from self._beside(algebra, budget, [])
             if found is not None:
                 return found
@@ -121,7 +122,8 @@ class Portfolio:
             own = judge.program.system
             if knowledge.system is own and not multiplies(own) and accumulates(own):
                 if self._algebra:
-                    yield Polynomials(judge, subject_of(judge, own, self._suggested))
+                    units = knowledge.tunables.shares.summing
+                    yield Polynomials(judge, subject_of(judge, own, self._suggested), units)
                 wide = subject_of(judge, with_products(own), self._suggested)
                 yield Products(judge, wide)
             yield Lemmas(knowledge, judge, WIDE)
