@@ -1,7 +1,7 @@
 """Programs that need polynomial invariants, true and false; gcc says which is which.
 
-Each was written after the mechanisms. `{0}` is changed by one for the false variant, and the
-compiled program, run on all small inputs, must agree that one of the two fails.
+`{0}` is changed by one for the false variant, and the compiled program, run on all small inputs,
+must agree that one of the two fails.
 """
 
 import re
@@ -116,6 +116,6 @@ def test_any_solver_can_confirm_the_certificate():
 
 
 def test_it_can_be_switched_off():
-    program = parse_program(text_of("tetrahedral", 0))
+    program = parse_program(text_of("division upwards", 0))
     off = without_sources(["polynomials"])
-    assert verify(program, timeout=5, tunables=off).found_by != "polynomials"
+    assert verify(program, timeout=1, tunables=off).found_by != "polynomials"

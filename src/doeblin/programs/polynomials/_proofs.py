@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import z3
 
-from ..solve import SECOND, Budget, plain, solving
+from ..solve import SECOND, Budget, solving
 from ..system import Clause, Premise, System
 from ..system.terms import Term, Translator, negate, substitute
 from ._branches import Branch
@@ -49,8 +49,8 @@ class Prover:
         these are known; `linear`: whatever products are; `likely`: it is worth another
         try, and with `reals` a third one, which may take long."""
         found: list[set[int]] = [set() for _ in self.system.cuts]
-        plain = ((clause.constraint, clause.args),)
-        for constraint, args in plain if ways is None else ((w.constraint, w.terms) for w in ways):
+        whole = ((clause.constraint, clause.args),)
+        for constraint, args in whole if ways is None else ((w.constraint, w.terms) for w in ways):
             conditions = [constraint]
             if fact is not None:
                 assert clause.target is not None
@@ -76,7 +76,7 @@ class Prover:
     ) -> list[tuple[int, int]] | None:
         """Facts that exclude the conditions, if they do."""
         translate = (lambda t: self._translate(linearised(t))) if linear else self._translate
-        solver = plain(self._context)
+        solver = self._budget.solver(self._context)
         solver.add(*map(translate, conditions))
         flags: dict[int, tuple[int, int]] = {}
         assumed: list[z3.BoolRef] = []

@@ -6,7 +6,7 @@ from ._bounded import Unrolling
 from ._budget import SECOND, Budget, OutOfTime
 from ._conditions import Conditions, GaveUp, Model
 from ._paths import Path
-from ._recheck import Obligation, obligations, plain, recheck, solving
+from ._recheck import Obligation, obligations, recheck, solving
 from ._replay import FARTHEST, Fact, Failure, fails_on, replay_clauses, replay_graph
 from ._selection import Selection
 from ._spacer import spacer
@@ -36,7 +36,6 @@ __all__ = [
     "fails_on",
     "finish",
     "obligations",
-    "plain",
     "recheck",
     "replay_clauses",
     "replay_graph",

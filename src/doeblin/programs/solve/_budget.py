@@ -38,6 +38,7 @@ class Budget:
         self.limit = seconds
         self._start = running() - spent
         self._cancel = cancel or threading.Event()
+        self.reals = True
         self.work = 0.0
         self.queries = 0
         self._counts: dict[int, int] = {}
@@ -55,9 +56,10 @@ class Budget:
         if self._watcher is not None:
             self._watcher.join()
 
-    def part(self, units: float) -> Part:
-        """A budget for a part of the work."""
-        return Part(self, units)
+    def part(self, units: float, *, reals: bool = True) -> Part:
+        """A budget for a part of the work. Without `reals`, its solvers leave out the procedure for
+        products of reals: that proves more, but its work is not counted."""
+        return Part(self, units, reals)
 
     def context(self) -> z3.Context:
         """A new solver context that this budget may interrupt."""
@@ -65,11 +67,11 @@ class Budget:
         self._contexts.append(made)
         return made
 
-    @staticmethod
-    def solver(context: z3.Context) -> Any:
+    def solver(self, context: z3.Context) -> Any:
         """An incremental solver that leaves Ctrl-C to Python; Z3 would take it for itself."""
         made = z3.SimpleSolver(ctx=context)
         made.set("ctrl_c", False)
+        made.set("arith.nl.nra", self.reals)
         return made
 
     @contextlib.contextmanager
@@ -161,9 +163,10 @@ class Budget:
 class Part(Budget):
     """A budget for a part of another one's work; it shares all the rest with it."""
 
-    def __init__(self, whole: Budget, units: float):
+    def __init__(self, whole: Budget, units: float, reals: bool):
         self._whole = whole
         self._most = units
+        self.reals = whole.reals and reals
         self.work = 0.0
         self.queries = 0
         self._counts = whole._counts

@@ -45,10 +45,11 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
 def recheck(system: System, invariants: Sequence[Term], budget: Budget) -> str | None:
     """None when every obligation is confirmed, else the one that is not, with the reason."""
     context = budget.context()
+    quick = budget.part(math.inf, reals=False)
     for obligation in obligations(system, invariants):
         formula = Translator(context)(obligation.formula)
         answer = ""
-        for made in (plain, solving) if _multiplies(obligation.formula) else ():
+        for made in (quick.solver, solving) if _multiplies(obligation.formula) else ():
             if answer != "unsat":
                 answer = _answer(made(context), formula, budget, _QUICK)
         if answer != "unsat":
@@ -66,13 +67,6 @@ def _answer(solver: z3.Solver, formula: z3.BoolRef, budget: Budget, most: float)
         return budget.ask(solver, most)
     except z3.Z3Exception as error:
         return said(error)
-
-
-def plain(context: z3.Context) -> z3.Solver:
-    """Without the procedure for reals, of which the work is not counted."""
-    solver = z3.SimpleSolver(ctx=context)
-    solver.set("arith.nl.nra", False)
-    return solver
 
 
 def solving(context: z3.Context, *, reals: bool = False) -> z3.Solver:

@@ -117,7 +117,8 @@ class InC:
         strict = self.program.under("overflow")
         remark = ""
         try:
-            proof = self._without_overflow(strict, verdict, self.budget.part(self.shares.overflow))
+            part = self.budget.part(self.shares.overflow, reals=False)
+            proof = self._without_overflow(strict, verdict, part)
             if isinstance(proof, Verdict):
                 return dataclasses.replace(
                     verdict, seconds=self.budget.seconds, invariants=proof.invariants, proved=strict

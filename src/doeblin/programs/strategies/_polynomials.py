@@ -27,7 +27,7 @@ from ..polynomials import (
     vanishing,
 )
 from ..solve import SECOND, Conditions, OutOfTime, Turns, dnf_term, finish
-from ..system.terms import Term, compare, conj, evaluate, negate
+from ..system.terms import Term, compare, conj, evaluate, negate, variables
 from ..verdict import Outcome, Verdict
 from ._judge import Judge
 
@@ -51,7 +51,7 @@ class Polynomials:
         self._judge = judge
         self._subject = subject
         self._system = subject.system
-        self._budget = judge.budget.part(units)
+        self._budget = judge.budget.part(units, reals=False)
         self._points: list[list[tuple[int, ...]]] = []
 
     def run(self) -> Turns[Verdict | None]:
@@ -185,7 +185,7 @@ class Polynomials:
         for op, left, right in comparisons(failing):
             atom = compare(op, left, right)
             for term in (atom, negate(atom)):
-                if term.op == "not" or not points or not _over(term, set(names)):
+                if term.op == "not" or not points or not variables(term) <= set(names):
                     continue
                 if all(evaluate(term, point) for point in points):
                     found.append(term)
@@ -319,9 +319,3 @@ class _Proof:
 def _single(formulas: Sequence[Dnf]) -> list[Dnf]:
     """Those that are no disjunctions."""
     return [dnf for dnf in dict.fromkeys(formulas) if len(dnf) == 1]
-
-
-def _over(term: Term, names: set[str]) -> bool:
-    from ..system.terms import variables
-
-    return variables(term) <= names
