@@ -82,12 +82,11 @@ def _measure(number: int, processes: int, coordinator: str) -> dict:
     ys = rng.integers(STATES, size=BATCH).astype(np.int32)
     batch = Batch((None, ys), np.ones(BATCH, np.float32))
     fixed = jax.tree.map(lambda _: None, learned)
+    training = steps.Training(objective, fixed, solver, None, mesh)
 
     def step(key: Any) -> Any:
         with using(mesh):
-            return steps.train_step(
-                objective, solver, learned, fixed, state, None, key, batch, None, mesh
-            )[0]
+            return steps.train_step(training, learned, state, key, batch, None)[0]
 
     key = everywhere(mesh, jax.random.key(0))
     with using(mesh):
