@@ -110,7 +110,10 @@ class CLoop:
 
     def run(self, task: Task, chain: Chain, seed: int, codes: np.ndarray, count: int) -> np.ndarray:
         """`count` steps from `codes`, as the chain with this seed takes them; the last state."""
-        rows, _, _, neighbours, _, _, labels, _, width = task.arrays(chain.method)
+        arrays = task.arrays(chain.method)
+        rows, labels, width = arrays.rows, arrays.labels, arrays.width
+        neighbours = task.near(arrays)
+        assert rows is not None and neighbours is not None
         accept = chain.program().accept[1]
         n, m = chain.template
         codes = np.array(codes, dtype=np.int64).reshape(-1)

@@ -83,7 +83,7 @@ def _blackjax(model: Potts) -> Callable[..., Any]:
             return sampler.step(key, state)[0], None
 
         keys = jax.random.split(key, STEPS)
-        return jax.lax.scan(step, sampler.init(start), keys)[0].position
+        return jax.lax.scan(step, sampler.init(start), keys)[0].position  # pyright: ignore[reportCallIssue]
 
     return walk
 
