@@ -2,14 +2,14 @@
 
 from ....linear import WORDS, numeral, symbol
 from ._c import TooLargeError, c_number, c_text
-from ._smtlib import Definitions, smtlib
+from ._definitions import Definitions
+from ._node import Term, fold, postorder, smtlib
 from ._term import (
     DIVISIONS,
     FALSE,
     ONE,
     TRUE,
     ZERO,
-    Term,
     add,
     alike,
     array,
@@ -23,14 +23,12 @@ from ._term import (
     divide,
     evaluate,
     fill,
-    fold,
     implies,
     ite,
     mul,
     neg,
     negate,
     node_value,
-    postorder,
     rebuild,
     select,
     store,

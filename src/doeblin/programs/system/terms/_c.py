@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ._term import Term
+from ._node import Term
 
 _LEVEL = {"or": 1, "and": 2, "=": 3, "<=": 4, "<": 4, "+": 5, "*": 6, "tdiv": 6, "trem": 6}
 

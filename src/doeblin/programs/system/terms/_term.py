@@ -8,32 +8,12 @@ terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
-ARITHMETIC = frozenset({"+", "*", "div", "mod", "tdiv", "trem"})
+from ._node import Term, fold, postorder
+
 COMPARISONS = frozenset({"<=", "<", "="})
-
-
-class Term:
-    """A node: `op`, its arguments, and for a leaf its value (`const`) or name (`var`)."""
-
-    __slots__ = ("args", "boolean", "leaf", "op")
-
-    def __init__(self, op: str, args: tuple[Term, ...], leaf: Any, boolean: bool):
-        self.op = op
-        self.args = args
-        self.leaf = leaf
-        self.boolean = boolean
-
-    def __repr__(self) -> str:
-        from ._smtlib import smtlib
-
-        return smtlib(self)
-
-    @property
-    def constant(self) -> bool:
-        return self.op == "const"
 
 
 def const(value: int) -> Term:
@@ -272,28 +252,6 @@ def as_bool(term: Term) -> Term:
         if yes != no:
             return term.args[0] if yes else negate(term.args[0])
     return compare("!=", term, ZERO)
-
-
-def postorder(*roots: Term) -> Iterator[Term]:
-    """Every node once, arguments before users; no recursion."""
-    done: set[int] = set()
-    stack = [(root, False) for root in reversed(roots)]
-    while stack:
-        term, ready = stack.pop()
-        if ready:
-            yield term
-        elif id(term) not in done:
-            done.add(id(term))
-            stack.append((term, True))
-            stack.extend((item, False) for item in reversed(term.args) if id(item) not in done)
-
-
-def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:
-    """Bottom-up value of a term: `combine(node, values of its arguments)`, shared nodes once."""
-    values: dict[int, Any] = {}
-    for node in postorder(term):
-        values[id(node)] = combine(node, [values[id(item)] for item in node.args])
-    return values[id(term)]
 
 
 def variables(*terms: Term) -> set[str]:

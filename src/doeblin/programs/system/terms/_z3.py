@@ -6,7 +6,7 @@ from typing import Any
 
 import z3
 
-from ._term import Term, postorder
+from ._node import Term, postorder
 
 
 class Translator:

@@ -1,0 +1,67 @@
+"""A node of a term, the ways through all of them, and their text in SMT-LIB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ....linear import numeral, symbol
+
+
+class Term:
+    """A node: `op`, its arguments, and for a leaf its value (`const`) or name (`var`)."""
+
+    __slots__ = ("args", "boolean", "leaf", "op")
+
+    def __init__(self, op: str, args: tuple[Term, ...], leaf: Any, boolean: bool):
+        self.op = op
+        self.args = args
+        self.leaf = leaf
+        self.boolean = boolean
+
+    def __repr__(self) -> str:
+        return smtlib(self)
+
+    @property
+    def constant(self) -> bool:
+        return self.op == "const"
+
+
+def postorder(*roots: Term) -> Iterator[Term]:
+    """Every node once, arguments before users; no recursion."""
+    done: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        term, ready = stack.pop()
+        if ready:
+            yield term
+        elif id(term) not in done:
+            done.add(id(term))
+            stack.append((term, True))
+            stack.extend((item, False) for item in reversed(term.args) if id(item) not in done)
+
+
+def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:
+    """Bottom-up value of a term: `combine(node, values of its arguments)`, shared nodes once."""
+    values: dict[int, Any] = {}
+    for node in postorder(term):
+        values[id(node)] = combine(node, [values[id(item)] for item in node.args])
+    return values[id(term)]
+
+
+def node_text(node: Term, args: list[str]) -> str:
+    if node.op == "const":
+        return ("true" if node.leaf else "false") if node.boolean else numeral(node.leaf)
+    if node.op in ("var", "array"):
+        return symbol(node.leaf)
+    if node.op == "fill":
+        return f"((as const (Array Int Int)) {args[0]})"
+    if node.op in ("tdiv", "trem"):
+        op, (a, b) = {"tdiv": "div", "trem": "mod"}[node.op], args
+        return f"(ite (>= {a} 0) ({op} {a} {b}) (- ({op} (- {a}) {b})))"
+    return f"({node.op} {' '.join(args)})"
+
+
+def smtlib(term: Term) -> str:
+    """One expression; shared parts are written as often as they are used."""
+    return fold(term, node_text)
