@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import re
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,8 @@ TRIES = 2
 _ADDRESS = re.compile(r"inproc://.+|(\w+://)?(\[[^]]+\]|[^:/\[\]]+):\d{1,5}")
 PATIENCE = 60.0
 """Seconds to wait for workers where there are none left."""
+ANSWER = 10.0
+"""Seconds within which a scheduler must answer the first call."""
 
 
 class WorkerLostError(RuntimeError):
@@ -174,14 +177,9 @@ def dask_cluster(address: str, *, seen: str | None = None, single: bool = False)
     """The workers of a Dask scheduler, if they can be used: all have this version of doeblin, see
     the folder `seen`, and have a `single` thread where tasks cannot share a process."""
     require("cluster", "distributed")
-    from distributed import Client
-
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it is we who speak
     name = f"the Dask scheduler at {address}"
     try:
-        if not _ADDRESS.fullmatch(address):
-            raise ValueError("an address is a host and a port")
-        client: Any = Client(address, timeout=5, set_as_default=False)
+        client = _connected(address)
     except (OSError, ValueError, TypeError, ImportError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
@@ -202,6 +200,31 @@ def dask_cluster(address: str, *, seen: str | None = None, single: bool = False)
         finally:
             with contextlib.suppress(Exception):
                 workers.shutdown(wait=False)
+
+
+def _connected(address: str) -> Any:
+    """A client of the scheduler. Dask waits for ever for one that takes the call and says nothing,
+    so it does so in a thread that is left behind."""
+    import distributed
+
+    for logger in list(logging.root.manager.loggerDict):
+        if logger.split(".")[0] == "distributed":
+            logging.getLogger(logger).setLevel(logging.CRITICAL + 1)  # it is we who speak
+    if not _ADDRESS.fullmatch(address):
+        raise ValueError("an address is a host and a port")
+    found: Future[Any] = Future()
+
+    def connect() -> None:
+        try:
+            found.set_result(distributed.Client(address, timeout=5, set_as_default=False))
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        return found.result(ANSWER)
+    except TimeoutError:
+        raise OSError(f"nobody answers within {ANSWER:g} s") from None
 
 
 @dataclass(frozen=True)

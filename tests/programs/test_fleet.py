@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -278,6 +280,13 @@ def test_trials_of_the_paper_s_programs_run_on_a_cluster(
     assert sorted(json.loads(line)["seed"] for line in lines) == list(range(13))
 
 
+def test_instances_of_formulas_are_solved_on_a_cluster(cluster, tmp_path: Path, capsys):
+    command = f"reproduce formulas --quick --json --out {tmp_path} --cluster"
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), cluster.scheduler_address])
+    assert end.value.code == 0 and json.loads(capsys.readouterr().out)
+
+
 def test_a_decoder_is_evaluated_on_a_cluster_as_it_is_here(
     cluster, tmp_path: Path, capsys, monkeypatch
 ):
@@ -331,6 +340,19 @@ def test_an_address_without_a_scheduler_is_refused(address: str, tmp_path: Path,
 
 
 # ---- results on file
+
+
+def test_one_who_takes_the_call_and_says_nothing_is_no_scheduler(
+    tmp_path: Path, capsys, monkeypatch
+):
+    monkeypatch.setattr(_fleet, "ANSWER", 1.0)
+    (tmp_path / "a.c").write_text(EMPTY)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert run(tmp_path, "--cluster", f"127.0.0.1:{silent.getsockname()[1]}") == 3
+    error = capsys.readouterr().err
+    assert "nobody answers within 1 s" in error and error.count("\n") == 1
+    # A scheduler that dies makes Dask's client print a traceback, unless it is told not to.
+    assert not logging.getLogger("distributed.client").isEnabledFor(logging.CRITICAL)
 
 
 def test_only_what_is_missing_is_done(tmp_path: Path, monkeypatch, capsys):
