@@ -74,9 +74,22 @@ def check_facts(path: Path, found: dict[str, Any], expected: dict[str, Any]) -> 
 
 
 def remove_leftovers(path: Path) -> None:
-    """Delete what a killed process left half written beside `path`."""
+    """Delete what a killed process left half written beside `path`, and not what one that lives
+    is just writing."""
     for leftover in path.parent.glob(f".{path.name}.*.tmp"):
-        leftover.unlink(missing_ok=True)
+        if not _lives(leftover.name.split(".")[-2]):
+            leftover.unlink(missing_ok=True)
+
+
+def _lives(number: str) -> bool:
+    """Is there a process of this number here?"""
+    try:
+        os.kill(int(number), 0)  # asks, and sends nothing
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def refused(path: Path, reason: str) -> InputError:

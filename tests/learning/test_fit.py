@@ -18,6 +18,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from doeblin import InputError
+from doeblin._checkpoint import remove_leftovers
 from doeblin._seeds import SeedKeys
 from doeblin.learning import (
     Dataset,
@@ -171,6 +172,18 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
     for name in expected:
         assert expected[name].tobytes() == found[name].tobytes()
     assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_leftovers_of_the_dead_are_removed_and_not_what_others_are_writing(tmp_path):
+    path = tmp_path / "run.safetensors"
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    others = [f".other.safetensors.{dead.pid}.tmp", f".run.safetensors.{os.getppid()}.tmp"]
+    gone = [f".run.safetensors.{dead.pid}.tmp", ".run.safetensors.odd.tmp"]
+    for name in (*others, *gone):
+        (tmp_path / name).touch()
+    remove_leftovers(path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(others)
 
 
 # Quick to compile, where what is trained does not matter.
