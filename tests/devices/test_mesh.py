@@ -21,6 +21,8 @@ from doeblin import InputError
 from doeblin.chains import Chain, Draws, doeblin
 from doeblin.kernels import FunctionKernel, FunctionRestart
 from doeblin.learning import (
+    ApproximateGibbs,
+    Bidirectional,
     Contrastive,
     Fit,
     FixedHorizon,
@@ -28,6 +30,8 @@ from doeblin.learning import (
     PathEstimate,
     PersistentContrastive,
     RestartLikelihood,
+    Reversal,
+    Reward,
     fit,
     likelihood,
     log_likelihood,
@@ -44,11 +48,19 @@ KEY = jax.random.key(7)
 
 @pytest.mark.skipif(jax.device_count() >= 4, reason="the tests below run in this process")
 @pytest.mark.parametrize(
-    "which", ["not thorough", pytest.param("thorough", marks=pytest.mark.thorough)]
+    ("which", "double"),
+    [
+        ("not thorough", False),
+        *(
+            pytest.param(*each, marks=pytest.mark.thorough)
+            for each in (("not thorough", True), ("thorough", False), ("thorough", True))
+        ),
+    ],
 )
-def test_on_four_devices(which: str):
+def test_on_four_devices(which: str, double: bool):
     flags = " ".join(filter(None, [os.environ.get("XLA_FLAGS"), FOUR]))
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
+    environment |= {"JAX_ENABLE_X64": "1"} if double else {}
     arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0"]
     done = subprocess.run(
         [*arguments, "-m", which, __file__],
@@ -126,6 +138,7 @@ def test_draws_on_some_of_the_devices(devices: int):
     some = np.array(jax.devices()[:0:-1][:devices])
     named = Mesh(some.reshape(1, devices), ("", "ε̃ \\C"))
     same(walker().draw(KEY, 7, XS[1]), walker().draw(KEY, 7, XS[1], mesh=named))
+    same(walker().draw_each(KEY, 2, XS), walker().draw_each(KEY, 2, XS, mesh=named))
 
 
 @here
@@ -234,16 +247,30 @@ def test_what_is_compiled_by_others_is_left_alone():
     assert len(given.age.sharding.device_set) == 1
 
 
+HORIZON = FixedHorizon(0.3, steps=3)
+
+
+def _nearness(y, state, x):
+    return -jnp.abs(state - y).astype(float)
+
+
 @here
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "objective",
     [
-        likelihood(Forward(FixedHorizon(0.3, steps=3), num_walks=2), PLAIN.build),
+        likelihood(Forward(HORIZON, num_walks=2), PLAIN.build),
+        likelihood(Reversal(HORIZON, num_walks=2), PLAIN.build),
+        likelihood(Bidirectional(HORIZON, num_walks=2), PLAIN.build),
+        likelihood(Reward(_nearness, HORIZON, num_walks=2), PLAIN.build),
+        likelihood(Contrastive(num_steps=1, num_walks=2), PLAIN.build),
+        likelihood(ApproximateGibbs(2, log_reward=_nearness, num_walks=2), PLAIN.build),
         PersistentContrastive(Contrastive(num_steps=1, num_walks=2), PLAIN.build),
     ],
-    ids=["walks", "particles"],
-)
+    ids=[
+        "forward", "reversal", "bidirectional", "reward", "contrastive", "u-gibbs", "particles"
+    ],
+)  # fmt: skip
 def test_walks_and_particles_do_not_depend_on_the_devices(objective):
     found = [
         fit(objective, start(), data(9, 0), batch_size=6, epochs=2, mesh=mesh)
