@@ -23,7 +23,7 @@ _MOST_POINTS = 1000
 _SHOWN = 24  # examples that attain a bound, as far as their rank is looked at
 _LARGEST = 1 << 40
 _PRIME = (1 << 31) - 1  # so large that residues of small rationals are told apart
-_MOST_DENOMINATOR, _MOST_COEFFICIENT = 200, 2000
+_FEW_DENOMINATORS, _MOST_DENOMINATOR, _MOST_COEFFICIENT = 7, 200, 2000
 
 
 def facets(
@@ -163,13 +163,11 @@ def equations(
     for order in (list(columns), list(columns)[::-1]):
         for form in _null_space(points[:, order], _PRIME):
             # The rationals that these residues stand for, with their denominators cleared.
-            multiples = np.arange(1, _MOST_DENOMINATOR)[:, None] * form[None, 1:]
-            centred = (multiples + _PRIME // 2) % _PRIME - _PRIME // 2
-            small = np.nonzero(np.abs(centred).max(axis=1) <= _MOST_COEFFICIENT)[0]
-            if not len(small):
+            cleared = _rational(form[1:])
+            if cleared is None:
                 continue
             vector = np.zeros(points.shape[1], dtype=np.int64)
-            vector[order] = centred[small[0]]
+            vector[order] = cleared
             first = vector[np.nonzero(vector)[0][0]]
             vector = vector if first > 0 else -vector
             values = points @ vector
@@ -178,12 +176,47 @@ def equations(
     return list(found.items())
 
 
+def _rational(form: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The smallest multiple of residues that are small integers."""
+    for least, most in ((1, _FEW_DENOMINATORS), (_FEW_DENOMINATORS, _MOST_DENOMINATOR)):
+        multiples = np.arange(least, most)[:, None] * form[None, :]
+        centred = (multiples + _PRIME // 2) % _PRIME - _PRIME // 2
+        small = np.nonzero(np.abs(centred).max(axis=1) <= _MOST_COEFFICIENT)[0]
+        if len(small):
+            return centred[small[0]]
+    return None
+
+
 def _null_space(points: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
     """A basis of the forms `c + v·x` that are zero at every point, over the field with so many
     elements; each has a coordinate of its own, where it is 1."""
     # The column of ones comes first: it is a pivot, so no form is a mere constant.
     ones = np.ones((len(points), 1), dtype=np.int64)
-    matrix = np.unique(np.hstack([ones, points % prime]), axis=0)
+    matrix = np.hstack([ones, points % prime])
+    size = matrix.shape[1]
+    # A few points span what all do, or nearly: the others are only looked at for what is missing.
+    few = 2 * size
+    chosen = matrix[:: max(1, len(matrix) // few)][:few]
+    while True:
+        found, spanning = _kernel(chosen, prime)
+        missed = np.nonzero(_values(matrix, found, prime).any(axis=1))[0]
+        if not len(missed):
+            return found
+        chosen = np.vstack([spanning, matrix[missed[:size]]])
+
+
+def _values(matrix: NDArray[np.int64], forms: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
+    """What each form is at each point. Products of two residues fit, sums of them do not."""
+    found = np.zeros((len(matrix), len(forms)), dtype=np.int64)
+    for column in range(matrix.shape[1]):
+        found = (found + np.outer(matrix[:, column], forms[:, column]) % prime) % prime
+    return found
+
+
+def _kernel(
+    matrix: NDArray[np.int64], prime: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The null space of a matrix, and as many rows as it takes to have that null space."""
     size = matrix.shape[1]
     pivots: list[int] = []
     for column in range(size):
@@ -202,4 +235,4 @@ def _null_space(points: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
     for form, column in zip(found, free, strict=True):
         form[column] = 1
         form[pivots] = -matrix[: len(pivots), column] % prime
-    return found
+    return found, matrix[: len(pivots)]

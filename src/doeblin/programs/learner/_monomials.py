@@ -1,32 +1,66 @@
 """Products as variables of their own: a system in which nothing is multiplied.
 
 Polynomials are multiplied out, and each monomial becomes a variable of the clause, so that solvers
-need linear arithmetic only. What is proved of such a system holds of the original; that monomials
-depend on each other is forgotten.
+need linear arithmetic only. What is proved of such a system holds of the original. Of how monomials
+depend on each other only this is kept: where two variables are equal, so are monomials that differ
+in these, and a monomial is zero where one of its variables is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import combinations, islice
 
-from ..system import System
-from ..system.terms import Term, add, fold, ite, mul, rebuild, var
+from ..system import Clause, System
+from ..system.terms import (
+    ZERO,
+    Term,
+    add,
+    compare,
+    conj,
+    fold,
+    implies,
+    ite,
+    mul,
+    rebuild,
+    var,
+    variables,
+)
 
 _MARK = "·"  # begins the name of a monomial
+_FACTS = 150  # about monomials, in a clause
 _LARGEST = 400  # parts of a product that is multiplied out
 
 
 def linearised(system: System) -> System:
     """The system with monomials as variables."""
-    clauses = tuple(
-        replace(
-            clause,
-            constraint=_linear(clause.constraint),
-            args=tuple(map(_linear, clause.args)),
-        )
-        for clause in system.clauses
-    )
-    return System(system.cuts, clauses, system.open)
+    return System(system.cuts, tuple(map(_without, system.clauses)), system.open)
+
+
+def _without(clause: Clause) -> Clause:
+    """The clause with monomials as variables."""
+    constraint, args = _linear(clause.constraint), tuple(map(_linear, clause.args))
+    made = sorted(name for name in variables(constraint, *args) if name.startswith(_MARK))
+    if made:
+        constraint = conj((constraint, *islice(_facts(made), _FACTS)))
+    return replace(clause, constraint=constraint, args=args)
+
+
+def _facts(monomials: list[str]) -> Iterable[Term]:
+    """How monomials depend on each other."""
+    for one, other in combinations(monomials, 2):
+        left, right = _factors(one), _factors(other)
+        for name in _factors(one):
+            if name in right:
+                left.remove(name)
+                right.remove(name)
+        if len(left) == len(right) == 1:
+            same = compare("=", var(left[0]), var(right[0]))
+            yield implies(same, compare("=", var(one), var(other)))
+    for one in monomials:
+        for name in dict.fromkeys(_factors(one)):
+            yield implies(compare("=", var(name), ZERO), compare("=", var(one), ZERO))
 
 
 def _linear(term: Term) -> Term:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
 from itertools import accumulate
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._tunables import ExampleTunables
 from ..solve import Budget, Path
@@ -20,6 +22,8 @@ _PLACES = range(-1, 10)  # of arrays that are looked at, beside those that varia
 _UNSET = 9  # the size of numbers in cells that the program has not looked at
 _OF_A_RUN = 8  # states of a cut point
 _MOST = 100  # states of a cut point that are looked at
+_POINTS = 500  # of a cut point
+_PLACES_OF_A_STATE = 4  # at least
 _FAR = 40  # places beyond it are not looked at
 
 
@@ -59,21 +63,31 @@ class Sampling:
                     self._states[cut] = self._rng.sample(self._states[cut], _MOST)
         return None
 
-    def points(self, cut: Cut, number: int) -> list[tuple[int, ...]]:
-        """The states at a cut point, over the variables of a cut that may have products."""
+    def points(self, cut: Cut, number: int) -> NDArray[np.int64]:
+        """The states at a cut point, one a row, over the variables of a cut that may have products;
+        each at some places of its arrays."""
         states = self._states[number]
-        found: dict[tuple[int, ...], None] = {}
-        for state in self._rng.sample(states, min(len(states), _MOST)):
-            for point in self._at(cut, state):
-                if max(map(abs, point), default=0) < LIMIT:
-                    found[point] = None
-        return list(found)
+        chosen = self._rng.sample(states, min(len(states), _MOST))
+        found = {
+            point: None
+            for state in chosen
+            for point in self._at(cut, state, max(_PLACES_OF_A_STATE, _POINTS // len(chosen)))
+            if max(map(abs, point), default=0) < LIMIT
+        }
+        table = np.array(list(found), dtype=np.int64).reshape(len(found), len(cut.plain))
+        place = {name: i for i, name in enumerate(cut.plain)}
+        factors = [[place[name] for name in parts] for parts in cut.products]
+        sizes = np.abs(table.astype(np.float64))
+        kept = np.ones(len(table), dtype=bool)
+        for parts in factors:
+            kept &= sizes[:, parts].prod(axis=1) < LIMIT
+        table = table[kept]
+        return np.column_stack([table, *(table[:, parts].prod(axis=1) for parts in factors)])
 
-    def _at(self, cut: Cut, state: tuple[Any, ...]) -> list[tuple[int, ...]]:
-        """The state at places of its arrays; once, if it has none."""
+    def _at(self, cut: Cut, state: tuple[Any, ...], most: int) -> list[tuple[int, ...]]:
+        """The state at some places of its arrays; once, if it has none."""
         if cut.cells is None:
-            values = tuple(state[self._slots[name]] for name in cut.plain)
-            return [self._with_products(cut, values)]
+            return [tuple(state[self._slots[name]] for name in cut.plain)]
         about = set(cut.cells.names)
         known = {name: state[self._slots[name]] for name in cut.plain if name not in about}
         values = tuple(known.values())
@@ -81,7 +95,8 @@ class Sampling:
         forms = [linear(extra.index, str)[0] for extra in cut.cells.more]
         totals: dict[str, list[int]] = {}
         found = []
-        for place in dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR))):
+        places = list(dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR))))
+        for place in self._rng.sample(places, min(len(places), most)):
             known[cut.cells.at] = place
             cells = [self._cell(memory, place) for memory in memories.values()]
             for extra, (form, constant) in zip(cut.cells.more, forms, strict=True):
@@ -94,14 +109,8 @@ class Sampling:
                         row = (self._cell(memory, at) for at in range(_FAR))
                         totals[extra.array] = [0, *accumulate(row)]
                     cells.append(totals[extra.array][min(max(index, 0), _FAR)])
-            found.append(self._with_products(cut, (*values, place, *cells)))
+            found.append((*values, place, *cells))
         return found
-
-    def _with_products(self, cut: Cut, point: tuple[int, ...]) -> tuple[int, ...]:
-        if not cut.products:
-            return point
-        known = dict(zip(cut.plain, point, strict=True))
-        return (*point, *(math.prod(known[n] for n in parts) for parts in cut.products))
 
     def _cell(self, memory: Memory, place: int) -> int:
         found = memory.known(place)

@@ -7,7 +7,7 @@ comparisons are held against them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, permutations
 
@@ -24,7 +24,6 @@ Vector = tuple[int, ...]
 _ENDS = 4  # variables that a region may end at
 _FEW = 4  # examples that show nothing
 _TERMS = 7  # of an equation, at most
-_POINTS = 400
 _SMALL = 50  # constants that bound a cell
 _MODULI = 5
 
@@ -102,14 +101,13 @@ def products_of(
 class Regions:
     """Candidates at one cut point."""
 
-    def __init__(self, cut: Cut, points: Sequence[tuple[int, ...]], guide: Guide):
+    def __init__(self, cut: Cut, points: NDArray[np.int64], guide: Guide):
         assert cut.cells is not None
         self._cut = cut
         self._guide = guide
         self._size = len(cut.variables)
         self._place = {name: i for i, name in enumerate(cut.variables)}
-        chosen = points[:: max(1, len(points) // _POINTS)]
-        self._points = np.array(chosen, dtype=np.int64).reshape(len(chosen), self._size)
+        self._points = points
         self._index = self._place[cut.cells.at]
         local = cut.cells.local - {cut.cells.at}
         self._cells = [self._place[name] for name in cut.cells.names if name in local]

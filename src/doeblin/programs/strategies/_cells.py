@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...linear import LE, Atom, Dnf
 from ..learner import (
@@ -171,7 +172,7 @@ class CellWise:
             self._judge.budget.tick()
             yield from Regions(cut, points, self._guide).candidates()
 
-    def _plain(self, cut: Cut, points: list[tuple[int, ...]], stage: _Stage) -> Iterable[Dnf]:
+    def _plain(self, cut: Cut, points: NDArray[np.int64], stage: _Stage) -> Iterable[Dnf]:
         """What is proposed of the variables that are no cells."""
         about = cut.cells.local if cut.cells is not None else set()
         first = len(cut.plain)
@@ -186,12 +187,11 @@ class CellWise:
             products=tuple(cut.products[i - first] for i in sorted(products)),
             cells=None,
         )
-        rows = list(dict.fromkeys(tuple(point[i] for i in kept) for point in points))
-        if not rows or not kept:
+        table = np.unique(points[:, kept], axis=0)
+        if not len(table) or not kept:
             return
         space = Space(narrow, set(range(len(kept))), self._guide.found, self._rng)
         tunables = self._judge.request.tunables.lemmas
-        table = np.array(rows[:1000], dtype=np.int64)
         context = Context(space, table, tunables=tunables, tick=self._judge.budget.tick)
         for name in stage.sources:
             for dnf in SOURCES[name](context):
