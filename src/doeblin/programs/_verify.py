@@ -12,7 +12,7 @@ from ._hints import check_hint
 from ._program import Ints, Program, read_program
 from ._tunables import LemmaTunables, Tunables
 from .learner import METHODS, Listener
-from .lemmas import SOURCES
+from .lemmas import CELL_STAGES, SOURCES
 from .solve import Budget
 from .strategies import POLYNOMIALS, Request, decide, vacuous
 from .verdict import Outcome, Verdict
@@ -20,7 +20,7 @@ from .verdict import Outcome, Verdict
 
 def without_sources(names: Sequence[str]) -> Tunables:
     """The tunables with some sources of lemmas switched off, to see what each of them is worth."""
-    known = (*SOURCES, POLYNOMIALS)
+    known = [*SOURCES, POLYNOMIALS, *(stage.name for stage in CELL_STAGES)]
     for name in names:
         if name not in known:
             raise InputError(f"unknown source of lemmas {name!r}: use one of {', '.join(known)}")

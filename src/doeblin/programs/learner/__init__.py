@@ -7,7 +7,7 @@ from ._harvest import Suggestions, dnf_of, harvest, linear, vector_of
 from ._knowledge import Knowledge, Subject
 from ._known import Box, new_formulas
 from ._methods import METHODS, search_method
-from ._monomials import linearised
+from ._monomials import linearised, monomials
 from ._news import Asked, Listener, Note, Progress
 from ._powers import accumulates, multiplies, with_products, without_products
 from ._runs import FAST_BLOCK, Runs
@@ -40,6 +40,7 @@ __all__ = [
     "harvest",
     "linear",
     "linearised",
+    "monomials",
     "multiplies",
     "new_formulas",
     "search_method",

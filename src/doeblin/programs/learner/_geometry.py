@@ -213,9 +213,7 @@ def _values(matrix: NDArray[np.int64], forms: NDArray[np.int64], prime: int) -> 
     return found
 
 
-def _kernel(
-    matrix: NDArray[np.int64], prime: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _kernel(matrix: NDArray[np.int64], prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The null space of a matrix, and as many rows as it takes to have that null space."""
     size = matrix.shape[1]
     pivots: list[int] = []

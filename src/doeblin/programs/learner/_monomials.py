@@ -27,6 +27,7 @@ from ..system.terms import (
     var,
     variables,
 )
+from ._harvest import base_names
 
 _MARK = "·"  # begins the name of a monomial
 _FACTS = 150  # about monomials, in a clause
@@ -36,6 +37,17 @@ _LARGEST = 400  # parts of a product that is multiplied out
 def linearised(system: System) -> System:
     """The system with monomials as variables."""
     return System(system.cuts, tuple(map(_without, system.clauses)), system.open)
+
+
+def monomials(system: System) -> set[tuple[str, ...]]:
+    """Those of the clauses, over the variables of cuts; none is linear."""
+    bases, found = base_names(system), set()
+    for clause in system.clauses:
+        flat = _without(clause)
+        for name in variables(flat.constraint, *flat.args):
+            if name.startswith(_MARK):
+                found.add(tuple(bases.get(part, part) for part in _factors(name)))
+    return found
 
 
 def _without(clause: Clause) -> Clause:

@@ -17,6 +17,7 @@ from ._harvest import linear
 from ._runs import BLOCK, Runs
 
 _RUN = 200  # units of work for a run, however short
+_VISIT = 10  # for a state that is kept, with its arrays
 _BLOCKS = (100, 400, 1500)
 _PLACES = range(-1, 10)  # of arrays that are looked at, beside those that variables have
 _UNSET = 9  # the size of numbers in cells that the program has not looked at
@@ -50,7 +51,7 @@ class Sampling:
                 limit=self._rng.choice(_BLOCKS),
                 visit_limit=limits.blocks,
             )
-            budget.spend(_RUN + BLOCK * run.blocks)
+            budget.spend(_RUN + BLOCK * run.blocks + _VISIT * len(run.visits))
             if run.outcome == "failed":
                 return Path.of_run([value for _, value in run.inputs])
             visits: dict[int, list[tuple[Any, ...]]] = {}

@@ -7,15 +7,28 @@ which order they are asked, which of them together, and when.
 from ._context import Context, Source, holds
 from ._houdini import prove
 from ._regions import Guide, Regions, guide, products_of
-from ._stages import EARLY, LATE, QUICK, SOURCES, STAGES, WIDE, Stage
+from ._stages import (
+    CELL_STAGES,
+    EARLY,
+    LATE,
+    QUICK,
+    SOURCES,
+    STAGES,
+    WIDE,
+    CellStage,
+    Stage,
+    in_order,
+)
 
 __all__ = [
+    "CELL_STAGES",
     "EARLY",
     "LATE",
     "QUICK",
     "SOURCES",
     "STAGES",
     "WIDE",
+    "CellStage",
     "Context",
     "Guide",
     "Regions",
@@ -23,6 +36,7 @@ __all__ = [
     "Stage",
     "guide",
     "holds",
+    "in_order",
     "products_of",
     "prove",
 ]

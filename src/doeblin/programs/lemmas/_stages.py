@@ -3,7 +3,7 @@ spent on more reachable states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from .._tunables import SECOND
@@ -83,3 +83,46 @@ STAGES = (
 """The cheapest and most likely first."""
 QUICK = STAGES[:2]
 EARLY, LATE, WIDE = STAGES[:5], STAGES[5:7], STAGES[7:]
+
+
+class CellStage(NamedTuple):
+    """Formulas about any one cell of arrays, and what these sources propose of the variables that
+    are no cells, proved together.
+
+    States are also looked at by products of up to `degree` indices and, if `mixed`, of an index and
+    anything else; if `rich`, by cells at places that indices map to, and by sums of cells.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    degree: int = 0
+    rich: bool = False
+    mixed: bool = False
+
+
+_BESIDE = ("equations", "comparisons", "intervals", "congruences")
+CELL_STAGES = (
+    CellStage("cells", _BESIDE),
+    CellStage("cells-bounds", (*_BESIDE, "facets", "likely-bounds")),
+    CellStage("cells-sums", _BESIDE, rich=True),
+    CellStage("cells-squares", _BESIDE, degree=2),
+    CellStage("cells-products", _BESIDE, degree=2, mixed=True),
+    CellStage("cells-cubes", ("equations",), degree=3),
+)
+"""The cheapest first; they are switched off by their names, too."""
+
+
+def in_order(made: Iterable[Sequence[str]], indices: Container[str]) -> list[CellStage]:
+    """The stages, with those first that have products like those that a program `made`: it is the
+    assertion that multiplies, most often."""
+    products = list(made)
+    degree = max(map(len, products), default=0)
+    mixed = any(name not in indices for parts in products for name in parts)
+
+    def late(stage: CellStage) -> int:
+        if stage.name == "cells":
+            return 0
+        wide = stage.degree >= min(degree, 3) and stage.mixed >= (mixed and degree == 2)
+        return 1 if stage.degree and products and wide else 2 if not stage.degree else 3
+
+    return sorted(CELL_STAGES, key=late)

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,22 @@ from ..learner import (
     Teacher,
     harvest,
     linearised,
+    monomials,
     new_formulas,
     with_products,
     without_products,
 )
-from ..lemmas import SOURCES, Context, Regions, guide, holds, products_of, prove
+from ..lemmas import (
+    SOURCES,
+    CellStage,
+    Context,
+    Regions,
+    guide,
+    holds,
+    in_order,
+    products_of,
+    prove,
+)
 from ..solve import Conditions, Pause, Turns, Unrolling, all_term
 from ..system import Cut, System, with_cells
 from ..system.terms import Term
@@ -34,28 +44,6 @@ from ._judge import Judge
 
 _FACTORS = 8  # by which an index bounds a sum
 _NEAR = 60  # by how much, beside that
-
-
-class _Stage(NamedTuple):
-    """Products of indices up to a degree, what is proposed of the variables that are no cells,
-    whether states are looked at by all their coordinates, and whether products are `mixed`."""
-
-    name: str
-    degree: int
-    sources: tuple[str, ...]
-    rich: bool = False
-    mixed: bool = False
-
-
-_PLAIN = ("equations", "comparisons", "intervals", "congruences")
-_STAGES = (
-    _Stage("about cells", 0, _PLAIN),
-    _Stage("about cells and squares", 2, _PLAIN),
-    _Stage("about cells and bounds", 0, (*_PLAIN, "facets", "likely-bounds")),
-    _Stage("about cells and cubes", 3, ("equations",)),
-    _Stage("about cells and products", 2, _PLAIN, mixed=True),
-    _Stage("about cells and sums", 0, _PLAIN, rich=True),
-)
 
 
 class CellWise:
@@ -88,11 +76,10 @@ class CellWise:
         if found is not None:
             return found
         deeper = self._bounded.run(least=shares.first_look)
-        proving = judge.request.lemmas and judge.request.tunables.lemmas.cells
-        for stage in _STAGES if proving else ():
+        for stage in self._stages():
             found = yield from self._lemmas(stage)
             if found is None:
-                found = self._sample(limits.run_work)
+                found = self._sample(limits.run_work / 4)
             if found is not None:
                 return found
             try:
@@ -119,7 +106,14 @@ class CellWise:
 
     # ---- proofs
 
-    def _lemmas(self, stage: _Stage) -> Turns[Verdict | None]:
+    def _stages(self) -> list[CellStage]:
+        judge, tunables = self._judge, self._judge.request.tunables.lemmas
+        if not judge.request.lemmas or not tunables.cells:
+            return []
+        order = in_order(monomials(self._plainer), self._guide.indices)
+        return [stage for stage in order if stage.name not in tunables.without]
+
+    def _lemmas(self, stage: CellStage) -> Turns[Verdict | None]:
         """SAFE, if what is provable of a stage's formulas suffices."""
         judge, tunables = self._judge, self._judge.request.tunables
         system = self._system if stage.rich else self._plainer
@@ -135,7 +129,7 @@ class CellWise:
             mine = list(self._propose(system, number, stage))
             wanted.append(new_formulas(mine, teacher.lemmas[number], cut.ranges))
         proved = yield from prove(conditions, wanted, lambda cut, point: [], tunables.lemmas)
-        judge.notify(Note("lemmas", f"{sum(map(len, proved))} new {stage.name}"))
+        judge.notify(Note("lemmas", f"{sum(map(len, proved))} new of {stage.name}"))
         teacher.add_lemmas(proved)
         self._proved.append((system, proved))
         if not teacher.sufficient():
@@ -146,7 +140,7 @@ class CellWise:
         found = judge.safe(terms, "lemmas about cells")
         return found if found.outcome is Outcome.SAFE else None
 
-    def _products(self, stage: _Stage, cut: Cut) -> list[tuple[str, ...]]:
+    def _products(self, stage: CellStage, cut: Cut) -> list[tuple[str, ...]]:
         return products_of(cut, self._guide.indices, stage.degree, stage.mixed)
 
     def _known(self, system: System) -> list[list[Dnf]]:
@@ -164,7 +158,7 @@ class CellWise:
                         found[number].append(_widened(dnf, kept, len(new.variables)))
         return found
 
-    def _propose(self, system: System, number: int, stage: _Stage) -> Iterable[Dnf]:
+    def _propose(self, system: System, number: int, stage: CellStage) -> Iterable[Dnf]:
         cut = system.cuts[number]
         points = self._sampling.points(cut, number)
         yield from self._plain(cut, points, stage)
@@ -172,7 +166,7 @@ class CellWise:
             self._judge.budget.tick()
             yield from Regions(cut, points, self._guide).candidates()
 
-    def _plain(self, cut: Cut, points: NDArray[np.int64], stage: _Stage) -> Iterable[Dnf]:
+    def _plain(self, cut: Cut, points: NDArray[np.int64], stage: CellStage) -> Iterable[Dnf]:
         """What is proposed of the variables that are no cells."""
         about = cut.cells.local if cut.cells is not None else set()
         first = len(cut.plain)
@@ -193,7 +187,7 @@ class CellWise:
         space = Space(narrow, set(range(len(kept))), self._guide.found, self._rng)
         tunables = self._judge.request.tunables.lemmas
         context = Context(space, table, tunables=tunables, tick=self._judge.budget.tick)
-        for name in stage.sources:
+        for name in (n for n in stage.sources if n not in tunables.without):
             for dnf in SOURCES[name](context):
                 yield _widened(dnf, kept, len(cut.variables))
         if "likely-bounds" in stage.sources:
@@ -204,7 +198,7 @@ class CellWise:
                 for dnf in self._begun(context, place, stage):
                     yield _widened(dnf, kept, len(cut.variables))
 
-    def _begun(self, context: Context, place: int, stage: _Stage) -> Iterable[Dnf]:
+    def _begun(self, context: Context, place: int, stage: CellStage) -> Iterable[Dnf]:
         """What holds once an index is above zero, as of a sum that begins in the loop."""
         above = context.points[:, place] > 0
         if above.all() or not above.any():
