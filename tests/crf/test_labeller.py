@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from doeblin import InputError
 from doeblin.crf import SequenceGibbs, SequenceLabeller
-from doeblin.crf._labeller import given
+from doeblin.crf._labeller import _most_visited, given
 from doeblin.learning import FixedHorizon, Reversal
 
 COMPILED: list[str] = []
@@ -247,3 +247,79 @@ def test_unfitted_and_unknown_are_refused(fitted: SequenceLabeller):
         fitted.encoder_.encode_labels(["two"])
     with pytest.raises(InputError, match="1 features at each place"):
         fitted.predict([np.zeros((2, 3))])
+
+
+def spelled(count: int, seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Two words that pairs of letters cannot tell apart, seen through noise."""
+    rng = np.random.default_rng(seed)
+    labels = [list(("abcab", "bcabc", "acbac")[which]) for which in rng.integers(0, 3, size=count)]
+    seen = [
+        np.eye(3)["abc".index(a)] * 0.8 + rng.normal(0, 0.8, size=3) for own in labels for a in own
+    ]
+    return list(np.array(seen).reshape(count, 5, 3)), labels
+
+
+def test_ngrams_and_word_lists_bring_what_pairs_cannot():
+    train, test = spelled(60, 0), spelled(200, 1)
+    scores = {}
+    for name, options in {
+        "pairs": {},
+        "ngrams": {"ngrams": (3, 4)},
+        "words": {"words": ["abcab", "bcabc", "acbac", "xxxxx", ""]},
+        "numbers": {"words": {"abcab": 0.1, "bcabc": 0.2, "acbac": 0.3}},
+    }.items():
+        labeller = SequenceLabeller(**options).fit(*train)
+        marginals = labeller.predict_marginals(test[0])
+        np.testing.assert_allclose([each.sum(axis=1) for each in marginals], 1, atol=1e-5)
+        found = labeller.predict(test[0], decode="joint")
+        scores[name] = np.mean(np.array(found) == np.array(test[1]))
+        assert len(labeller.theta_.words) == (2 if "words" in options else 0)
+        assert labeller.score(*test) > 0.5
+    # Five standard errors of 1,000 places.
+    assert min(scores["ngrams"], scores["words"], scores["numbers"]) > scores["pairs"] + 0.08
+
+
+def test_sequences_without_places_have_no_labels(fitted: SequenceLabeller):
+    observed = sequences(3, 5)[0]
+    with_none = [np.zeros((0, 1)), *observed[:2], [], observed[2]]
+    for labeller in (fitted, SequenceLabeller(num_buckets=1).fit(*sequences(16, 0))):
+        for decode in ("marginal", "joint"):
+            found = labeller.predict(with_none, decode=decode)
+            assert [len(each) for each in found] == [len(each) for each in with_none]
+        assert labeller.predict([[]]) == [[]]
+        assert [len(each) for each in labeller.predict_marginals(with_none)] == [
+            len(each) for each in with_none
+        ]
+        assert labeller.predict_marginals([[]])[0].shape == (0, LABELS)
+
+
+def test_joint_decoding_finds_the_labelling_of_the_largest_weight():
+    rng = np.random.default_rng(0)
+    states, weights = rng.integers(0, 2, size=(300, 6)), rng.random(300)
+    totals: dict[tuple[int, ...], float] = {}
+    for state, weight in zip(states.tolist(), weights, strict=True):
+        totals[tuple(state)] = totals.get(tuple(state), 0) + weight
+    found = _most_visited(jnp.asarray(states), jnp.asarray(weights), 2)
+    assert tuple(np.asarray(found).tolist()) == max(totals, key=lambda state: totals[state])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ngrams": (2,)}, "ngrams = 2 must be at least 3"),
+        ({"words": {"ab": float("inf")}}, r"words has inf for \['a', 'b'\]"),
+        ({"ngrams": (3,), "extra": parity}, "leave out `ngrams` and `words`"),
+    ],
+)
+def test_bad_patterns_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        SequenceLabeller(**options).fit([np.zeros((2, 1))], [["a", "b"]])
+
+
+def test_a_bad_sequence_is_named_by_its_index(fitted: SequenceLabeller):
+    good = np.zeros((2, 1))
+    for labeller in (fitted, SequenceLabeller().fit([good], [["a", "b"]])):
+        with pytest.raises(InputError, match=r"sequence 1 has features of shape \(2, 3\)"):
+            labeller.predict([good, np.zeros((2, 3))])
+        with pytest.raises(InputError, match=r"sequence 1 is no array of numbers of shape"):
+            labeller.predict([good, [[1.0], [1.0, 2.0]]])

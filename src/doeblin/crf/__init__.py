@@ -4,10 +4,10 @@ from .._errors import needs
 
 with needs("learning"):
     from ._alignments import AlignmentProposal, Alignments, Output
-    from ._corpus import Corpus
+    from ._corpus import Corpus, train_crf
     from ._ends import FractionBlock
     from ._highorder import Given, HighOrder, RandomFraction, SequenceGibbs
-    from ._labeller import SequenceLabeller, train_crf
+    from ._labeller import SequenceLabeller
     from ._potentials import Potentials, log_partition, log_weight, marginals, sample, viterbi
     from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
 

@@ -14,9 +14,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import Scalar
+from .._penalty import SquaredNorm
+from ..learning import Dataset
 from ._potentials import Potentials, log_partition
 from ._restart import LinearPotentials, Observed, SparseFeatures
 
@@ -81,6 +84,35 @@ class Corpus(eqx.Module):
         # One more place, for the padding to point at.
         unary = jnp.concatenate([unary, jnp.zeros((1, unary.shape[1]))])
         return observed - sum(bucket.log_partition(unary, potentials) for bucket in self.buckets)
+
+
+def train_crf(
+    potentials: LinearPotentials, data: Dataset, *, l2: float, steps: int
+) -> LinearPotentials:
+    """Maximum likelihood (less l2/2·‖θ‖²) of a linear-chain CRF, by L-BFGS on all data at once."""
+    corpus = Corpus(data.buckets, *potentials.weights.shape)
+    return _climbed(potentials, corpus, l2, steps)
+
+
+_LBFGS = optax.lbfgs()
+
+
+@eqx.filter_jit
+def _climbed(potentials: Any, corpus: Corpus, l2: float, steps: int) -> LinearPotentials:
+    def loss(potentials: LinearPotentials) -> Array:
+        total = corpus.log_likelihood(potentials)
+        return SquaredNorm(l2)(potentials) - total / len(corpus)
+
+    value_and_grad = optax.value_and_grad_from_state(loss)
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        point, state = carry
+        value, slope = value_and_grad(point, state=state)
+        updates, state = _LBFGS.update(slope, state, point, value=value, grad=slope, value_fn=loss)
+        return (optax.apply_updates(point, updates), state), None
+
+    start = (potentials, _LBFGS.init(potentials))
+    return jax.lax.scan(step, start, None, length=steps)[0][0]
 
 
 class Bucket(eqx.Module):

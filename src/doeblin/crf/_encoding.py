@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._errors import InputError
+from ._exact import Places
 from ._restart import Observed, SparseFeatures
 
 
@@ -25,6 +28,7 @@ class Encoder:
         self.numbers = {label: number for number, label in enumerate(self.classes)}
         self.dense = _is_dense(sequences[0])
         self.names: dict[str, int] = {}
+        self.num_features = 0
         if self.dense:
             shape = np.shape(sequences[0])
             if len(shape) != 2:
@@ -33,12 +37,36 @@ class Encoder:
                     "(length, features), or a list of dictionaries"
                 )
             self.num_features = shape[1]
-        else:
-            for sequence in sequences:
-                for place in sequence:
-                    for name in _features(place):
-                        self.names.setdefault(name, len(self.names))
-            self.num_features = len(self.names)
+
+    def places(self, sequences: Sequence[Any], *, training: bool = False) -> Places:
+        """The features of all places; in training, they get their numbers here."""
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in sequences])])
+        starts = starts.astype(np.int64)
+        none = np.zeros(0, np.float32)
+        if self.dense:
+            rows = [self._rows(sequence, index) for index, sequence in enumerate(sequences)]
+            dense = np.concatenate([np.zeros((0, self.num_features), np.float32), *rows])
+            return Places(starts, dense, np.zeros(1, np.int64), none.astype(np.int32), none)
+        names, first = self.names, array("q", [0])
+        numbers, values = array("i"), array("f")
+        for index, sequence in enumerate(sequences):
+            for place in sequence:
+                for name, value in _features(place).items():
+                    number = names.setdefault(name, len(names)) if training else names.get(name)
+                    if number is not None:
+                        numbers.append(number)
+                        values.append(value)
+                first.append(len(numbers))
+            self._check_values(values, first, index, len(sequence), numbers)
+        self.num_features = len(names)
+        found = np.frombuffer(values, np.float32) if len(values) else none
+        return Places(
+            starts,
+            None,
+            np.frombuffer(first, np.int64),
+            np.frombuffer(numbers, np.int32) if len(numbers) else none.astype(np.int32),
+            none if (found == 1).all() else found,
+        )
 
     def encode(self, sequence: Any, index: int = 0) -> Observed:
         """One sequence; its length is that of its arrays until it is padded.
@@ -46,18 +74,7 @@ class Encoder:
         `index` is its place among others, for messages.
         """
         if self.dense:
-            features = np.asarray(sequence, dtype=np.float32)
-            if features.ndim != 2 or features.shape[1] != self.num_features:
-                raise InputError(
-                    f"a sequence has features of shape {features.shape}, but training had "
-                    f"{self.num_features} features at each place"
-                )
-            bad = np.argwhere(~np.isfinite(features))
-            if len(bad):
-                place, feature = bad[0]
-                raise _not_finite(
-                    index, place, f"feature {feature}", float(features[place, feature])
-                )
+            features = self._rows(sequence, index)
             return Observed(features, np.array(len(features)))  # pyright: ignore
         known = [
             [
@@ -73,10 +90,44 @@ class Encoder:
         for t, place in enumerate(known):
             for e, (number, value) in enumerate(place):
                 numbers[t, e], values[t, e] = number, value
-                if not np.isfinite(values[t, e]):
-                    name = next(name for name, known in self.names.items() if known == number)
-                    raise _not_finite(index, t, f"feature {name!r}", value)
+                if not math.isfinite(value):
+                    raise _not_finite(index, t, self._name(number), value)
         return Observed(SparseFeatures(numbers, values), np.array(len(known)))  # pyright: ignore
+
+    def _rows(self, sequence: Any, index: int) -> np.ndarray:
+        """The features of one sequence, as an array that can be used."""
+        if not len(sequence):
+            return np.zeros((0, self.num_features), np.float32)
+        try:
+            features = np.asarray(sequence, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"sequence {index} is no array of numbers of shape (length, {self.num_features}), "
+                f"as in training: {error}"
+            ) from None
+        if features.ndim != 2 or features.shape[1] != self.num_features:
+            raise InputError(
+                f"sequence {index} has features of shape {features.shape}, but training had "
+                f"{self.num_features} features at each place"
+            )
+        bad = np.argwhere(~np.isfinite(features))
+        if len(bad):
+            place, feature = bad[0]
+            raise _not_finite(index, place, f"feature {feature}", float(features[place, feature]))
+        return features
+
+    def _check_values(self, values: Any, first: Any, index: int, length: int, numbers: Any) -> None:
+        """Of the last sequence, whose entries are at the end."""
+        begin = first[-1 - length]
+        if length and not math.isfinite(sum(values[begin:])):
+            for place in range(length):
+                for entry in range(first[place - 1 - length], first[place - length]):
+                    if not math.isfinite(values[entry]):
+                        name = self._name(numbers[entry])
+                        raise _not_finite(index, place, name, values[entry])
+
+    def _name(self, number: int) -> str:
+        return f"feature {next(name for name, own in self.names.items() if own == number)!r}"
 
     def encode_labels(self, labels: Sequence[Any]) -> np.ndarray:
         unknown = [label for label in labels if label not in self.numbers]
@@ -161,14 +212,18 @@ def _features(place: Any) -> dict[str, float]:
         )
     if not isinstance(place, dict):
         return {str(name): 1.0 for name in place}
-    return dict(_feature(str(name), value) for name, value in place.items())
+    found = {}
+    for name, value in place.items():
+        if isinstance(value, str):
+            found[f"{name}:{value}"] = 1.0
+        else:
+            found[str(name)] = _number(name, value)
+    return found
 
 
-def _feature(name: str, value: Any) -> tuple[str, float]:
-    if isinstance(value, str):
-        return f"{name}:{value}", 1.0
+def _number(name: Any, value: Any) -> float:
     try:
-        return name, float(value)
+        return float(value)
     except (TypeError, ValueError):
         raise InputError(
             f"feature {name!r} = {value!r} is neither a number nor a string; leave it out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import equinox as eqx
@@ -31,12 +31,15 @@ from ..learning import (
     fit,
     weighted_states,
 )
-from ._corpus import Corpus
+from ._automaton import ngrams
 from ._encoding import Encoder, check_aligned, pad
+from ._exact import Structure, learned
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
 from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
 
 Kernel = Literal["gibbs", "block", "both"]
+Decoder = Callable[[Array, Array, int], Array]
+"""From states, their weights and the number of labels to what is predicted."""
 
 
 class Parameters(eqx.Module):
@@ -64,6 +67,8 @@ class SequenceLabeller(Options):
         self,
         extra: Extra | None = None,
         *,
+        ngrams: Sequence[int] = (),
+        words: Iterable[Sequence[Any]] | Mapping[Any, float] | None = None,
         kernel: Kernel = "both",
         epsilon: float = 0.1,
         num_walks: int = 8,
@@ -80,6 +85,8 @@ class SequenceLabeller(Options):
         progress: bool | None = None,
     ):
         self.extra = extra
+        self.ngrams = ngrams
+        self.words = words
         self.kernel = kernel
         self.epsilon = epsilon
         self.num_walks = num_walks
@@ -105,23 +112,17 @@ class SequenceLabeller(Options):
         not_negative("learning_rate", self.learning_rate)
         self.encoder_ = Encoder(X, y)
         self.classes_ = self.encoder_.classes
-        examples = [
-            (self.encoder_.encode(sequence, i), self.encoder_.encode_labels(labels))
-            for i, (sequence, labels) in enumerate(zip(X, y, strict=True))
-        ]
-        self._entries = max(_entries(observed) for observed, _ in examples)
-        data = self._dataset(examples)
-        zeros = LinearPotentials.zeros(self.encoder_.num_features, len(self.classes_))
-        base = train_crf(zeros, data, l2=self.l2, steps=self.crf_steps)
-        observed = jax.tree.map(lambda leaf: leaf[0], data.buckets[0][0])
-        extra = self.extra or _no_extra
-        labels = jnp.zeros(data.buckets[0][1].shape[1], jnp.int32)
-        size = jax.eval_shape(lambda: jnp.ravel(jnp.asarray(extra(labels, observed)))).shape[0]
-        # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
-        self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
+        own = [self.encoder_.encode_labels(labels) for labels in y]
+        places = self.encoder_.places(X, training=True)
+        self.structure_ = self._structure(own)
+        self.theta_ = learned(
+            self.structure_, places, np.concatenate(own), l2=self.l2, steps=self.crf_steps
+        )
+        base = LinearPotentials(*(jnp.asarray(each, float) for each in self.theta_[:4]))
+        self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(0), _no_extra))
         self.fit_: Fit | None = None
         if self.extra is not None:
-            self.fit_ = self._train_chain(data)
+            self.fit_ = self._train_chain(X, own)
             self.parameters_ = self.fit_.parameters
         return self
 
@@ -131,13 +132,24 @@ class SequenceLabeller(Options):
         """The most probable label of each place, or ("joint") the most probable labelling found."""
         if decode not in ("marginal", "joint"):
             raise InputError(f"decode = {decode!r} must be 'marginal' or 'joint'")
-        decoder = _joint_choice if decode == "joint" else _marginal_choice
-        decoded = self._decode(X, decoder)
-        return [[self.classes_[label] for label in labels] for labels in decoded]
+        self._check_fitted()
+        if self.extra is not None:
+            decoded = self._decode(X, _most_visited if decode == "joint" else _likeliest)
+        elif decode == "joint":
+            places = self.encoder_.places(X)
+            decoded = np.split(self.structure_.best(places, self.theta_), places.starts[1:-1])
+        else:
+            decoded = [found.argmax(axis=1) for found in self.predict_marginals(X)]
+        return [[self.classes_[label] for label in labels] for labels in decoded[: len(X)]]
 
     def predict_marginals(self, X: Sequence[Any]) -> list[np.ndarray]:
         """P(label) at each place under the chain's stationary law: arrays (length, classes)."""
-        return self._decode(X, _marginals)
+        self._check_fitted()
+        if self.extra is not None:
+            return self._decode(X, _sampled_marginals)
+        places = self.encoder_.places(X)
+        found = self.structure_.sums(places, self.theta_)[2].labels
+        return np.split(found, places.starts[1:-1])[: len(X)]
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """The fraction of places labelled correctly."""
@@ -153,16 +165,56 @@ class SequenceLabeller(Options):
         """The chain over label vectors; its input is that of `given`."""
         return self._design.chain(parameters or self.parameters_)
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "parameters_"):
+            raise InputError("this labeller has not been fitted; call fit(X, y) first")
+
     @property
     def _design(self) -> _Design:
         kernel: Any = self.kernel
         return _Design(kernel, self.epsilon, self.num_proposals, len(self.classes_))
 
-    def _train_chain(self, data: Dataset) -> Fit:
+    def _structure(self, labels: Sequence[np.ndarray]) -> Structure:
+        """What the CRF weighs: n-grams that occur in training, and listed words."""
+        orders = [whole("ngrams", order, least=3) for order in self.ngrams]
+        if self.extra is not None and (orders or self.words is not None):
+            raise InputError(
+                "`extra` goes with a chain whose restart has single labels and pairs; leave out "
+                "`ngrams` and `words`, or have `extra` score them"
+            )
+        known = self.encoder_.numbers
+        given = {} if self.words is None else self.words
+        pairs = given.items() if isinstance(given, Mapping) else ((word, 0.0) for word in given)
+        listed = {
+            tuple(known[label] for label in word): float(value)
+            for word, value in pairs
+            if len(word) and all(label in known for label in word)
+        }
+        wrong = [word for word, value in listed.items() if not np.isfinite(value)]
+        if wrong:
+            name = [self.classes_[label] for label in wrong[0]]
+            raise InputError(f"words has {listed[wrong[0]]} for {name}; numbers must be finite")
+        found = ngrams(labels, orders, len(known))
+        return Structure(self.encoder_.num_features, len(known), found, listed)
+
+    def _train_chain(self, X: Sequence[Any], labels: Sequence[np.ndarray]) -> Fit:
+        examples = [
+            (self.encoder_.encode(sequence, i), own)
+            for i, (sequence, own) in enumerate(zip(X, labels, strict=True))
+        ]
+        self._entries = max(_entries(observed) for observed, _ in examples)
+        data = self._dataset(examples)
+        extra: Any = self.extra
+        observed = jax.tree.map(lambda leaf: leaf[0], data.buckets[0][0])
+        zeros = jnp.zeros(data.buckets[0][1].shape[1], jnp.int32)
+        size = jax.eval_shape(lambda: jnp.ravel(jnp.asarray(extra(zeros, observed)))).shape[0]
+        base = self.parameters_.base
+        # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
+        start = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
         estimator = self.estimator or Reversal(FixedHorizon(self.epsilon), num_walks=self.num_walks)
         return fit(
             _Objective(estimator, self._design),
-            self.parameters_,
+            start,
             data,
             optimiser=optax.adagrad(self.learning_rate),
             batch_size=self.batch_size,
@@ -180,17 +232,20 @@ class SequenceLabeller(Options):
             num_buckets=self.num_buckets,
         )
 
-    def _decode(self, X: Sequence[Any], decoder: Any) -> list[Any]:
-        if not hasattr(self, "parameters_"):
-            raise InputError("this labeller has not been fitted; call fit(X, y) first")
-        if not len(X):
-            return []
+    def _decode(self, X: Sequence[Any], decoder: Decoder) -> list[Any]:
         encoded = [self.encoder_.encode(sequence, i) for i, sequence in enumerate(X)]
-        self._entries = max(self._entries, *(_entries(observed) for observed in encoded))
+        # What has no places has no labels.
+        states = jax.ShapeDtypeStruct((1, 0), jnp.int32)
+        shape = jax.eval_shape(
+            lambda states: decoder(states, jnp.ones(1), len(self.classes_)), states
+        )
+        found: list[Any] = [np.zeros(shape.shape, shape.dtype)] * len(X)
         # The place in X goes with each example, in the labels' stead, to undo the bucketing.
-        examples = [(observed, np.full(1, i)) for i, observed in enumerate(encoded)]
+        examples = [(each, np.full(1, i)) for i, each in enumerate(encoded) if each.length]
+        if not examples:
+            return found
+        self._entries = max(self._entries, *(_entries(each) for each, _ in examples))
         data = self._dataset(examples)
-        found: list[Any] = [None] * len(X)
         batch_size = min(256, max(data.sizes))
         key = SeedKeys.of(self.seed).prediction
         for number, batch in enumerate(data.all_batches(batch_size)):
@@ -198,9 +253,7 @@ class SequenceLabeller(Options):
             keys = jax.random.split(jax.random.fold_in(key, number), batch_size)
             given_now = (self.parameters_, keys, observed)
             with plain_errors():
-                results, finite = _decoded(
-                    decoder, self._design, self.extra is None, self.predict_walks, *given_now
-                )
+                results, finite = _decoded(decoder, self._design, self.predict_walks, *given_now)
                 results, finite = np.asarray(results), np.asarray(finite)
             for i, weight in enumerate(batch.weights):
                 if weight > 0 and not finite[i]:
@@ -244,9 +297,8 @@ class _Objective(eqx.Module):
 
 @eqx.filter_jit
 def _decoded(
-    decoder: _Decoder,
+    decoder: Decoder,
     design: _Design,
-    is_crf: bool,
     num_walks: int,
     parameters: Parameters,
     keys: Array,
@@ -257,13 +309,10 @@ def _decoded(
 
     def one(key: RandomKey, observed: Observed) -> tuple[Array, Array]:
         x = given(parameters, observed)
-        if is_crf:
-            crf = LinearChainCRF(_base)
-            return decoder.exact(crf, x), jnp.isfinite(crf.log_partition(x))
         states, weights = weighted_states(key, chain, horizon, num_walks, x)
         densities = jax.vmap(lambda labels: parameters.density(labels, x))(states)
         possible = ~(jnp.isnan(densities) | jnp.isposinf(densities)).any()
-        return decoder.sampled(states, weights, design.num_labels), possible
+        return decoder(states, weights, design.num_labels), possible
 
     return jax.vmap(one)(keys, observed)
 
@@ -273,56 +322,30 @@ def given(parameters: Parameters, observed: Observed) -> Given:
     return Given(parameters.base(observed).normalised(), parameters.full(observed), observed)
 
 
-def train_crf(
-    potentials: LinearPotentials, data: Dataset, *, l2: float, steps: int
-) -> LinearPotentials:
-    """Maximum likelihood (less l2/2·‖θ‖²) of a linear-chain CRF, by L-BFGS on all data at once."""
-    corpus = Corpus(data.buckets, *potentials.weights.shape)
-    return _climbed(potentials, corpus, l2, steps)
-
-
-_LBFGS = optax.lbfgs()
-
-
-@eqx.filter_jit
-def _climbed(potentials: Any, corpus: Corpus, l2: float, steps: int) -> LinearPotentials:
-    def loss(potentials: LinearPotentials) -> Array:
-        total = corpus.log_likelihood(potentials)
-        return SquaredNorm(l2)(potentials) - total / len(corpus)
-
-    value_and_grad = optax.value_and_grad_from_state(loss)
-
-    def step(carry: Any, _: None) -> tuple[Any, None]:
-        point, state = carry
-        value, slope = value_and_grad(point, state=state)
-        updates, state = _LBFGS.update(slope, state, point, value=value, grad=slope, value_fn=loss)
-        return (optax.apply_updates(point, updates), state), None
-
-    start = (potentials, _LBFGS.init(potentials))
-    return jax.lax.scan(step, start, None, length=steps)[0][0]
-
-
-class _Decoder(eqx.Module):
-    exact: Any = eqx.field(static=True)
-    sampled: Any = eqx.field(static=True)
-
-
 def _sampled_marginals(states: Array, weights: Array, num_labels: int) -> Array:
-    one_hot = jax.nn.one_hot(states, num_labels)
-    return jnp.einsum("stk,s->tk", one_hot, weights)
+    def add(total: Array, one: tuple[Array, Array]) -> tuple[Array, None]:
+        labels, weight = one
+        return total + weight * jax.nn.one_hot(labels, num_labels), None
+
+    zeros = jnp.zeros((states.shape[1], num_labels))
+    return jax.lax.scan(add, zeros, (states, weights))[0]
+
+
+def _likeliest(states: Array, weights: Array, num_labels: int) -> Array:
+    return jnp.argmax(_sampled_marginals(states, weights, num_labels), axis=-1)
 
 
 def _most_visited(states: Array, weights: Array, num_labels: int) -> Array:
-    same = jnp.all(states[:, None] == states[None], axis=-1)
-    return states[jnp.argmax(same @ weights)]
-
-
-_marginals = _Decoder(lambda crf, x: crf.marginals(x)[0], _sampled_marginals)
-_marginal_choice = _Decoder(
-    lambda crf, x: jnp.argmax(crf.marginals(x)[0], axis=-1),
-    lambda *args: jnp.argmax(_sampled_marginals(*args), axis=-1),
-)
-_joint_choice = _Decoder(lambda crf, x: crf.viterbi(x)[0], _most_visited)
+    """The state of the largest weight in all. Equal ones have equal numbers, and come together."""
+    places = states.shape[1]
+    words = jax.random.bits(jax.random.key(places), (2, places), jnp.uint32)
+    one, other = (states.astype(jnp.uint32) * words[:, None]).sum(axis=-1, dtype=jnp.uint32)
+    order = jnp.lexsort((one, other))
+    one, other = one[order], other[order]
+    changes = (one[1:] != one[:-1]) | (other[1:] != other[:-1])
+    group = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(changes)])
+    totals = jax.ops.segment_sum(weights[order], group, len(group))
+    return states[order[jnp.argmax(totals[group])]]
 
 
 def _base(x: Given) -> Any:
