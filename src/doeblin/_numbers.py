@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from decimal import ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from ._errors import InputError
@@ -19,6 +19,17 @@ def at_least(value: float, digits: int) -> str:
     """
     down = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(value * (1 + 1e-12))
     return f"{float(down):.{digits}g}"
+
+
+def at_most(value: float) -> str:
+    """An upper bound: all digits of a whole number that can be read, else four, rounded up.
+
+    >>> at_most(12345), at_most(1.23456e20)
+    ('12,345', '1.235e+20')
+    """
+    if not 1e15 < value < math.inf:
+        return f"{value:,.0f}"
+    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(value)):.4g}"
 
 
 def whole(name: str, value: Any, *, least: int) -> int:

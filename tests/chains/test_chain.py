@@ -287,6 +287,12 @@ def test_whole_numbers_of_any_kind_will_do():
             ),
             r"stage 1 returns states of structure",
         ),
+        (
+            lambda: doeblin.doeblin(FunctionKernel(lambda k, s, x: 1), RESTART, 0.5).draw(
+                jax.random.key(0), 5
+            ),
+            r"stage 1 returns 1 where the restart draws an array .* such as jnp.asarray\(1, 'int",
+        ),
         (lambda: finite_chain(SCHEDULES["plain"])[0].draw(jax.random.key(0), 0), "num_draws = 0"),
         (lambda: finite_chain(SCHEDULES["plain"])[0].run(jax.random.key(0), 0), "num_steps = 0"),
         (
@@ -336,6 +342,7 @@ def test_whole_numbers_of_any_kind_will_do():
         (lambda: PLAIN.estimate(KEY, len, stages="ab"), "stages = 'ab' must be a list"),
         (lambda: PLAIN.estimate(KEY, len, stages=1), "stages = 1 must be a list"),
         (lambda: PLAIN.estimate(KEY, lambda s: jnp.exp(1j * s)), "real and imaginary parts"),
+        (lambda: PLAIN.estimate(KEY, lambda s: "a"), "returns 'a', which is no number"),
         (lambda: PLAIN.run(KEY, 3, start=jnp.array(1)), "is no Position"),
         (lambda: PLAIN.run(KEY, 3, start=Position(0, 9, 0, 0)), "start.stage = 9 is none of 0"),
         (lambda: PLAIN.run(KEY, 3, start=Position(7, 0, 0, 0)), "start.state = 7 is none of 0"),

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 
 import pytest
@@ -56,13 +56,20 @@ def test_certify_for_programs(capsys):
     assert {"doeblin_parameter", "steps", "expected_draw_cost", "theorem"} <= found.keys()
 
 
-@pytest.mark.parametrize("epsilon", ["0.123456789", "0.0123456789", "0.9999999999", "1e-7"])
+@pytest.mark.parametrize(
+    "epsilon", ["0.123456789", "0.0123456789", "0.9999999999", "1e-7", "1e-300"]
+)
 def test_what_is_certified_is_shown_rounded_down(capsys, epsilon):
     """With the kernel that stays put the gap is ε itself, and not a bit more."""
     _, out, _ = call(capsys, "certify", "--epsilon", epsilon)
     shown = {line[:28].strip(): Decimal(line[28:].split()[0]) for line in out.splitlines()[:2]}
     assert Decimal(epsilon) * Decimal("0.999") < shown["spectral gap ≥"] <= Decimal(epsilon)
     assert shown["strong Doeblin parameter ≥"] <= Decimal(epsilon)
+    assert "inf" not in out and max(map(len, out.splitlines())) < 100
+    # (1 - ε)^n ≤ TV, by more digits than anything here has.
+    after = Decimal(out.splitlines()[2].split()[4].replace(",", ""))
+    rate = (Context(prec=400).subtract(1, Decimal(epsilon))).ln(Context(prec=330))
+    assert rate * after <= Decimal("0.25").ln()
     for line in out.splitlines():
         if "corollary" in line:  # Where its condition holds.
             assert Decimal(line.split()[-1]) <= Decimal(epsilon) / 78

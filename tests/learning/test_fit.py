@@ -174,6 +174,22 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
     assert not list(tmp_path.glob(".*.tmp"))
 
 
+@pytest.mark.parametrize(
+    ("examples", "options", "message"),
+    [
+        ([0, 1], {}, r"a pair \(x, y\), .* this is an array of shape \(\)"),
+        ([(0, 1, 0)], {}, r"a pair \(x, y\)"),
+        ([(None, "b"), (None, "ab")], {}, "hold 'b', which is no number"),
+        ([(None, 0)], {"validation": []}, "`validation` has no examples"),
+        ([(None, 0)], {"checkpoint": "."}, r"checkpoint = '\.' is a folder"),
+    ],
+)
+def test_what_are_no_examples_is_said(examples, options, message):
+    objective = likelihood(RestartLikelihood(), PLAIN.build)
+    with pytest.raises(InputError, match=message):
+        fit(objective, start(), examples, epochs=1, batch_size=2, **options)
+
+
 def test_leftovers_of_the_dead_are_removed_and_not_what_others_are_writing(tmp_path):
     path = tmp_path / "run.safetensors"
     dead = subprocess.Popen([sys.executable, "-c", ""])

@@ -157,7 +157,13 @@ def _summed(lanes: Lanes, tours: Tours) -> TourSums:
 
 
 def _float(value: Any) -> Any:
-    kind = jnp.result_type(value, float)
+    try:
+        kind = jnp.result_type(value, float)
+    except TypeError:
+        raise InputError(
+            f"the function returns {value!r:.40}, which is no number: return one, or an array of "
+            "them, or a tree of these"
+        ) from None
     if jnp.issubdtype(kind, jnp.complexfloating):
         raise InputError(
             "the function returns complex numbers, which have no standard error: return their real "
@@ -193,6 +199,12 @@ def check_shapes(chain: Chain, x: Input) -> None:
                 f"{jax.tree.structure(moved)}, but the restart draws {jax.tree.structure(start)}"
             )
         for new, old in zip(jax.tree.leaves(moved), jax.tree.leaves(start), strict=True):
+            if not hasattr(new, "shape"):
+                raise InputError(
+                    f"the kernel of stage {stage} returns {new!r:.40} where the restart draws an "
+                    f"array of shape {old.shape} and type {old.dtype}: return one, such as "
+                    f"jnp.asarray({new!r:.40}, '{old.dtype}')"
+                )
             if (new.shape, new.dtype) != (old.shape, old.dtype):
                 raise InputError(
                     f"the kernel of stage {stage} turns a leaf of the state of shape {old.shape} "

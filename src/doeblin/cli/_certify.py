@@ -7,7 +7,7 @@ import json
 import click
 
 from .._errors import InputError
-from .._numbers import at_least
+from .._numbers import at_least, at_most
 from ..schedules import Certificate, Schedule
 from ..schedules import certify as certify_schedule
 from . import _console
@@ -92,7 +92,9 @@ def _show(certificate: Certificate, mixing: dict[str, float]) -> None:
         "strong Doeblin parameter ≥": (
             f"{at_least(certificate.doeblin_parameter, 10)} for {certificate.steps:,} steps at once"
         ),
-        **{f"within TV {level} after": f"{steps:,.0f} steps" for level, steps in mixing.items()},
+        **{
+            f"within TV {level} after": f"{at_most(steps)} steps" for level, steps in mixing.items()
+        },
         "an exact draw costs": f"{certificate.expected_draw_cost:,.4g} steps on average",
         "by the": certificate.theorem,
     }

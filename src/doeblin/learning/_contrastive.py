@@ -17,6 +17,7 @@ from .._numbers import whole
 from .._random import quick
 from ..chains import Chain
 from ..kernels import AbstractKernel
+from ._data import pair
 from ._estimate import AbstractEstimator, PathEstimate, with_gradient_of
 from ._prefixes import checked_walks
 from ._reward import LogReward
@@ -73,12 +74,12 @@ class PersistentContrastive:
     build: Callable[[Any], Chain] = lambda chain: chain
 
     def begin(self, example: Any) -> State:
-        return self.estimator.begin(example[1])
+        return self.estimator.begin(pair(example)[1])
 
     def __call__(
         self, key: RandomKey, parameters: Any, example: Any, particles: State
     ) -> tuple[PathEstimate, State]:
-        x, y = example
+        x, y = pair(example)
         return self.estimator.step(key, self.build(parameters), y, particles, x)
 
 

@@ -14,6 +14,18 @@ from .._errors import InputError
 from .._numbers import whole
 
 
+def pair(example: Any) -> tuple[Any, Any]:
+    """An example as (x, y)."""
+    if not isinstance(example, tuple | list) or len(example) != 2:
+        found = f"an array of shape {example.shape}" if hasattr(example, "shape") else repr(example)
+        raise InputError(
+            "an example is a pair (x, y), with None for x where there is no input; this is "
+            f"{found:.80}"
+        )
+    x, y = example
+    return x, y
+
+
 @dataclass(frozen=True)
 class Batch:
     """Some examples stacked along a leading axis. Those of weight 0 fill the batch up."""
@@ -124,9 +136,15 @@ def bucket_sizes(lengths: np.ndarray, num_buckets: int) -> np.ndarray:
 
 def _stacked(examples: list[Any]) -> Any:
     try:
-        return jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *examples)
+        found = jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *examples)
     except ValueError as error:
         raise InputError(
             f"examples cannot be stacked ({error}); if their lengths differ, give `length` and "
             "`pad`"
         ) from None
+    for leaf in jax.tree.leaves(found):
+        if leaf.dtype.kind in "OSUmM":
+            raise InputError(
+                f"examples hold '{leaf.ravel()[0]!s:.40}', which is no number: encode it first"
+            )
+    return found

@@ -27,7 +27,7 @@ from .._seeds import SeedKeys
 from ..chains import Chain
 from . import _checkpoint as checkpoints
 from ._contrastive import PersistentContrastive
-from ._data import Dataset
+from ._data import Dataset, pair
 from ._estimate import AbstractEstimator, PathEstimate
 from ._metrics import Metrics, Progress
 from ._step import Solver, Training, evaluate, refuse_gradient, refuse_impossible, train_step
@@ -58,7 +58,7 @@ class Likelihood(eqx.Module):
     build: Callable[[Any], Chain] | None = eqx.field(static=True)
 
     def __call__(self, key: RandomKey, parameters: Any, example: Any) -> PathEstimate:
-        x, y = example
+        x, y = pair(example)
         chain = parameters if self.build is None else self.build(parameters)
         return self.estimator(key, chain, y, x)
 
@@ -157,6 +157,8 @@ def fit(
     """
     data = examples if isinstance(examples, Dataset) else Dataset(examples)
     if validation is not None and not isinstance(validation, Dataset):
+        if not len(validation):
+            raise InputError("`validation` has no examples: leave it out, or give some")
         validation = Dataset(validation)
     _check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
     solver = Solver(optimiser or optax.adagrad(0.1))
@@ -181,6 +183,8 @@ def fit(
     mesh = checked_mesh(mesh)
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
+        if path.is_dir():
+            raise InputError(f"checkpoint = '{path}' is a folder: name a file in it")
         if writes(mesh):
             remove_leftovers(path)
         if path.exists():

@@ -108,7 +108,7 @@ class Schedule:
         # Mean visits to each stage in one tour, the restart included.
         start = np.eye(self.num_stages)[self.restart]
         visits = np.linalg.solve(self._without_restarts().T, start)
-        return float(visits @ until / until[self.restart])
+        return float(visits @ (until / until[self.restart]))
 
     def _without_restarts(self) -> NDArray[np.float64]:
         """I - C without the ways into z*; its diagonal is summed from the exits, which may be rare:
