@@ -16,14 +16,13 @@ from .._numbers import whole
 
 def pair(example: Any) -> tuple[Any, Any]:
     """An example as (x, y)."""
-    if not isinstance(example, tuple | list) or len(example) != 2:
-        found = f"an array of shape {example.shape}" if hasattr(example, "shape") else repr(example)
-        raise InputError(
-            "an example is a pair (x, y), with None for x where there is no input; this is "
-            f"{found:.80}"
-        )
-    x, y = example
-    return x, y
+    if isinstance(example, tuple | list) and len(example) == 2:
+        return example[0], example[1]
+    shape = getattr(example, "shape", None)
+    found = repr(example) if shape is None else f"an array of shape {shape}"
+    raise InputError(
+        f"an example is a pair (x, y), with None for x where there is no input; this is {found:.80}"
+    )
 
 
 @dataclass(frozen=True)
