@@ -31,6 +31,7 @@ class Arrays(Order):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.by_constants: dict[str, set[tuple[int, ...]]] = {}  # arrays, and their indices
+        self.only_assigned: set[str] = set()  # names that nobody reads
         self.in_procedure = False
         self.taken: list[str] = []  # variables that keep a length as it was
 

@@ -17,7 +17,7 @@ from ._emitter import Slot
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
-from ._shapes import indexed_by_constants
+from ._shapes import indexed_by_constants, only_assigned
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
@@ -110,6 +110,7 @@ def _next_line(parser: CParser) -> int | None:
 
 def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     lowering.by_constants = indexed_by_constants(tree)
+    lowering.only_assigned = only_assigned(tree)
     for number, item in enumerate(tree.ext):
         if isinstance(item, c_ast.Pragma):
             later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))

@@ -44,6 +44,27 @@ def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
     }
 
 
+def only_assigned(tree: Any) -> set[str]:
+    """The names that stand on the left of `=` and nowhere else: nobody reads these variables."""
+    found: set[str] = set()
+    others: set[str] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.ID):
+            others.add(node.name)
+        elif (
+            isinstance(node, c_ast.Assignment)
+            and node.op == "="
+            and isinstance(node.lvalue, c_ast.ID)
+        ):
+            found.add(node.lvalue.name)
+            todo.append(node.rvalue)
+        else:
+            todo += [child for _, child in node.children()]
+    return found - others
+
+
 def flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
     at = 0
     for number, length in zip(index, lengths, strict=True):

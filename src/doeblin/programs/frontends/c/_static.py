@@ -27,7 +27,7 @@ from ._unsupported import Unsupported
 
 STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
-_POINTER = Opaque("pointer", "pointers")
+POINTER = Opaque("pointer", "pointers")
 _FLOATING = Opaque("double", "floating point")
 
 
@@ -64,7 +64,7 @@ class Static(Emitter):
             return self._enum(node)
         if isinstance(node, c_ast.PtrDecl):
             self._inner_types(node)
-            return _POINTER
+            return POINTER
         if isinstance(node, c_ast.ArrayDecl):
             self._inner_types(node)
             if node.dim is not None:
@@ -210,7 +210,7 @@ class Static(Emitter):
                 raise self.unsupported("'static' or qualifiers in the length of a parameter", node)
             if inner.dim is not None and not isinstance(inner.dim, c_ast.ID | c_ast.Constant):
                 self.constant(inner.dim, what="variable length arrays")
-            return _POINTER
+            return POINTER
         scopes, self.scopes = self.scopes, self.scopes[:1]
         try:
             return self.type(node)
