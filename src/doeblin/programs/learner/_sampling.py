@@ -24,6 +24,7 @@ _UNSET = 9  # the size of numbers in cells that the program has not looked at
 _OF_A_RUN = 8  # states of a cut point
 _MOST = 100  # states of a cut point that are looked at
 _POINTS = 500  # of a cut point
+_WITH_PRODUCTS = 1200  # a few in a region agree with many equations of so many variables
 _PLACES_OF_A_STATE = 4  # at least
 _FAR = 40  # places beyond it are not looked at
 
@@ -69,10 +70,11 @@ class Sampling:
         each at some places of its arrays."""
         states = self._states[number]
         chosen = self._rng.sample(states, min(len(states), _MOST))
+        each = (_WITH_PRODUCTS if cut.products else _POINTS) // max(1, len(chosen))
         found = {
             point: None
             for state in chosen
-            for point in self._at(cut, state, max(_PLACES_OF_A_STATE, _POINTS // len(chosen)))
+            for point in self._at(cut, state, max(_PLACES_OF_A_STATE, each))
             if max(map(abs, point), default=0) < LIMIT
         }
         table = np.array(list(found), dtype=np.int64).reshape(len(found), len(cut.plain))

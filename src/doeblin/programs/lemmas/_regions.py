@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,11 @@ class Regions:
                     yield (self._above(None), mapped)
         for low, high in between:
             yield (Atom(tuple(-c for c in low.coefficients), LE, -low.constant - 1), high)
+        for one, other in combinations(self._ends, 2):
+            for end in self._ends:
+                if end not in (one, other):
+                    yield (self._above(one), self._above(other), self._below(end))
+                    yield (self._above(end), self._below(one), self._below(other))
         for modulus in self._moduli:
             for pair in between[: 2 * _ENDS]:
                 for rest in range(modulus):
