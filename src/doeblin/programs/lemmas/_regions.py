@@ -14,7 +14,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linear import EQ, LE, Atom, Cube, Dnf
+from ...linear import EQ, LE, NE, Atom, Cube, Dnf
 from ..learner import Suggestions, fits, geometry, linear, vector_of
 from ..system import Assign, Assume, Branch, Cut, Graph, Load, Store
 from ..system.terms import Term, postorder, variables
@@ -165,13 +165,27 @@ class Regions:
             yield (self._above(low, strict=True), self._below(high))
         for end in self._ends:
             yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0),)
+        for end, high in permutations(self._ends, 2):
+            yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0), self._below(high))
         yield (Atom(self._unit((self._index, 1)), EQ, 0),)
+        if any(extra.near for extra in self._cut.cells.more) if self._cut.cells else False:
+            for high in self._ends:
+                for strict in (True, False):
+                    yield (self._above(None, strict=True), self._below(high, strict=strict))
+            for low, high in permutations(self._ends, 2):
+                yield (self._above(low, strict=True), self._below(high, strict=False))
         for end in ends:
             yield (self._above(end),)
-        for extra in self._cut.cells.more if self._cut.cells else ():
-            for end in self._ends if extra.kind == "cell" else ():
+        cells = self._cut.cells
+        local = cells.local if cells else set()
+        for extra in cells.more if cells else ():
+            if extra.kind != "cell" or extra.name not in local:
+                continue
+            for end in self._ends:
                 if (mapped := self._mapped(extra.index, end)) is not None:
-                    yield (self._above(None), mapped)
+                    yield from (
+                        (self._above(low), mapped) for low in (ends if extra.near else [None])
+                    )
         for low, high in between:
             yield (Atom(tuple(-c for c in low.coefficients), LE, -low.constant - 1), high)
         for one, other in combinations(self._ends, 2):
@@ -272,4 +286,5 @@ class Regions:
                 found[Atom(back, LE, -bound)] = None
                 if op == "=":
                     found[Atom(vector, EQ, bound)] = None
+                    found[Atom(vector, NE, bound)] = None
         return [atom for atom in found if fits(atom)]

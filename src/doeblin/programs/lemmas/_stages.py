@@ -4,7 +4,7 @@ spent on more reachable states."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .._tunables import SECOND
 from ..system import System
@@ -90,13 +90,14 @@ class CellStage(NamedTuple):
     are no cells, proved together.
 
     States are also looked at by products of up to `degree` indices and, if `mixed`, of an index and
-    anything else; if `rich`, by cells at places that indices map to, and by sums of cells.
+    anything else; by cells at places that indices map to and sums of cells, if these are `also`
+    looked at, or by cells that are near.
     """
 
     name: str
     sources: tuple[str, ...]
     degree: int = 0
-    rich: bool = False
+    also: Literal["", "maps", "near"] = ""
     mixed: bool = False
 
 
@@ -104,7 +105,8 @@ _BESIDE = ("equations", "comparisons", "intervals", "congruences")
 CELL_STAGES = (
     CellStage("cells", _BESIDE),
     CellStage("cells-bounds", (*_BESIDE, "facets", "likely-bounds")),
-    CellStage("cells-sums", _BESIDE, rich=True),
+    CellStage("cells-sums", _BESIDE, also="maps"),
+    CellStage("cells-near", _BESIDE, also="near"),
     CellStage("cells-squares", _BESIDE, degree=2),
     CellStage("cells-products", _BESIDE, degree=2, mixed=True),
     CellStage("cells-cubes", ("equations",), degree=3),

@@ -36,7 +36,7 @@ from ..lemmas import (
     prove,
 )
 from ..solve import Conditions, Pause, Turns, Unrolling, all_term
-from ..system import Cut, System, with_cells
+from ..system import Coordinates, Cut, System, with_cells
 from ..system.terms import Term
 from ..verdict import Outcome, Verdict
 from ._bounded import Bounded
@@ -116,8 +116,8 @@ class CellWise:
     def _lemmas(self, stage: CellStage) -> Turns[Verdict | None]:
         """SAFE, if what is provable of a stage's formulas suffices."""
         judge, tunables = self._judge, self._judge.request.tunables
-        system = self._system if stage.rich else self._plainer
-        if stage.rich and not any(cut.cells and cut.cells.more for cut in system.cuts):
+        system = self._looked_at(stage)
+        if stage.also and not any(cut.cells and cut.cells.more for cut in system.cuts):
             return None
         if stage.degree:
             system = with_products(system, partial(self._products, stage))
@@ -139,6 +139,17 @@ class CellWise:
         terms = _terms(system, needed)
         found = judge.safe(terms, "lemmas about cells")
         return found if found.outcome is Outcome.SAFE else None
+
+    def _looked_at(self, stage: CellStage) -> System:
+        """The system with the coordinates of a stage; those of the program have all of them."""
+        program = self._judge.program
+        if not stage.also or program.graph is None:
+            return self._plainer
+        every, near = Coordinates(program.graph), stage.also == "near"
+        return with_cells(
+            program.exact,
+            lambda cut, index: tuple(e for e in every.of(cut, index) if e.near == near),
+        )
 
     def _products(self, stage: CellStage, cut: Cut) -> list[tuple[str, ...]]:
         return products_of(cut, self._guide.indices, stage.degree, stage.mixed)

@@ -244,14 +244,17 @@ class _Step:
             return [*clause.premises[:1]], []
         premises, known = [], []
         for _, mark in self._places.values():
-            names = (*self._plain, *(f"{name}{mark}" for name in cells.names))
+            # What does not depend on the place is the same in every instance.
+            about = [f"{name}{mark}" if name in cells.local else name for name in cells.names]
+            names = (*self._plain, *about)
             premises.append(Premise(clause.premises[0].cut, names))
             here = var(self._index + mark)
             known += [self._instance(leaf, here, mark) for leaf in cells.of]
             for extra in cells.more:
-                if not _names(extra.index, self._index):
+                local = extra.name in cells.local
+                if not _names(extra.index, self._index) and (local or not mark):
                     index = substitute(extra.index, {self._index: here})
-                    name = extra.name + mark
+                    name = extra.name + mark if local else extra.name
                     one = (name, None) if extra.kind == "cell" else (None, name)
                     known.append(_Known(extra.array, index, *one))
         return premises, known

@@ -1,6 +1,6 @@
 """What a state with arrays is looked at by, beside any one cell: cells at other places that the
-program's indices map to, as `b[2*k + 1]` and `a[n - 1 - k]`; and sums of all cells up to a place,
-where the program adds cells up.
+program's indices map to, as `b[2*k + 1]` and `a[n - 1 - k]`; sums of all cells up to a place, where
+the program adds cells up; and cells near by, as `a[k - 1]`, or where the program looks, as `a[i]`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from ._graph import Assign, Branch, Graph, Load, Store
 from ._system import Cut, Extra
-from .terms import Term, c_text, postorder, substitute, var, variables
+from .terms import Term, add, c_text, const, postorder, substitute, var, variables
 
 _MAPS = 3  # of a cut, at most
 _SUMS = 4
+_NEAR = 4
 _AFFINE = frozenset({"+", "*", "var", "const"})
 
 
@@ -21,6 +22,8 @@ class Coordinates:
 
     def __init__(self, graph: Graph):
         indices: dict[str, tuple[str, Term]] = {}
+        looked: dict[str, tuple[str, Term]] = {}
+        copied: set[str] = set()
         loaded: dict[str, str] = {}
         aside: set[str] = set()
         self._summed: dict[str, None] = {}
@@ -29,12 +32,22 @@ class Coordinates:
             for statement in block.statements:
                 if isinstance(statement, Load | Store):
                     aside |= variables(statement.index)
+                    key = f"{statement.array} {statement.index!r}"
+                    looked[key] = (statement.array, statement.index)
+                if isinstance(statement, Assign) and statement.value.op == "var":
+                    copied.add(statement.name)
                 if isinstance(statement, Load | Store) and _affine(statement.index):
                     key = f"{statement.array} {statement.index!r}"
                     indices[key] = (statement.array, statement.index)
                 if isinstance(statement, Load):
                     loaded[statement.name] = statement.array
         self._indices = list(indices.values())
+        # Where a place is kept, what is there matters more than where an index passes by.
+        rank = {"const": 0, "var": 2, "+": 3}
+        self._looked = sorted(
+            (pair for pair in looked.values() if pair[1].op in rank),
+            key=lambda pair: 1 if variables(pair[1]) & copied else rank[pair[1].op],
+        )
         for block in graph.blocks:
             for statement in block.statements:
                 if isinstance(statement, Assign) and statement.value.op == "+":
@@ -66,7 +79,7 @@ class Coordinates:
                 ends = [name for name in self._ends if name in cut.variables]
                 for name in (index, *ends)[:_SUMS]:
                     sums.append(Extra(f"sum({held[array]}, {name})", array, var(name), "sum"))
-        made = [*found.values(), *sums]
+        made = [*found.values(), *sums, *self._near(cut, index, held)]
         names = [extra.name for extra in made]
         taken = {*cut.variables, index}
         return tuple(
@@ -74,6 +87,25 @@ class Coordinates:
             else replace(extra, name=f"{extra.name}#{number}")
             for number, extra in enumerate(made)
         )  # fmt: skip
+
+    def _near(self, cut: Cut, index: str, held: dict[str, str]) -> list[Extra]:
+        found: dict[str, Extra] = {}
+        steps = [(array, step) for array, term in self._looked if (step := _step(term))]
+        places = [(array, add(var(index), const(step))) for array, step in steps]
+        places += self._looked
+        for array, term in places:
+            if array in held and variables(term) <= {index, *cut.variables} and len(found) < _NEAR:
+                text = f"{held[array]}[{c_text(term)}]"
+                found.setdefault(f"{array} {text}", Extra(text, array, term, "cell", near=True))
+        return list(found.values())
+
+
+def _step(term: Term) -> int:
+    """By how much an index is beside a variable."""
+    if term.op != "+" or len(term.args) != 2:
+        return 0
+    parts = sorted(term.args, key=lambda part: part.constant)
+    return parts[1].leaf if parts[0].op == "var" and parts[1].constant else 0
 
 
 def _affine(term: Term) -> bool:

@@ -27,12 +27,14 @@ class Bank(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Extra:
     """A variable of a cut that is a cell of an array at some index, or the sum of all cells from 0
-    up to it; the index is made of the cut's other variables."""
+    up to it; the index is made of the cut's other variables. A cell is `near` beside any one place,
+    or where the program itself looks."""
 
     name: str
     array: str
     index: Term
     kind: Literal["cell", "sum"]
+    near: bool = False
 
 
 class Cells(NamedTuple):
