@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,6 +202,8 @@ class CellWise:
         for name in (n for n in stage.sources if n not in tunables.without):
             for dnf in SOURCES[name](context):
                 yield _widened(dnf, kept, len(cut.variables))
+        for dnf in self._ordered(context):
+            yield _widened(dnf, kept, len(cut.variables))
         if "likely-bounds" in stage.sources:
             for dnf in self._paced(context):
                 yield _widened(dnf, kept, len(cut.variables))
@@ -208,6 +211,17 @@ class CellWise:
             if name in self._guide.indices:
                 for dnf in self._begun(context, place, stage):
                     yield _widened(dnf, kept, len(cut.variables))
+
+    def _ordered(self, context: Context) -> Iterable[Dnf]:
+        """Which index is never above, or always below, which other."""
+        names = context.space.cut.plain
+        places = [i for i, name in enumerate(names) if name in self._guide.indices]
+        for i, j in permutations(places, 2):
+            highest = int((context.points[:, i] - context.points[:, j]).max())
+            if highest <= 0:
+                vector = [0] * context.space.size
+                vector[i], vector[j] = 1, -1
+                yield from (((Atom(tuple(vector), LE, end),),) for end in {0, max(highest, -1)})
 
     def _begun(self, context: Context, place: int, stage: CellStage) -> Iterable[Dnf]:
         """What holds once an index is above zero, as of a sum that begins in the loop."""
