@@ -66,6 +66,25 @@ PROVED = {
     " for (i = 0; i < n; i++) a[i] = unknown(); m = a[0];"
     " for (i = 1; i < n; i++) if (a[i] > m) m = a[i];"
     " for (i = 0; i < n; i++) assert(a[i] <= m - {0}); }",
+    "found": "int main() { int n = unknown(), x = unknown(), p = 0; if (n <= 0) return 0;"
+    " int a[n], i; for (i = 0; i < n; i++) a[i] = unknown(); while (p < n && a[p] != x) p++;"
+    " for (i = 0; i < p; i++) assert(a[i] != x + {0}); }",
+    "the largest last": "int main() { int n = unknown(), t; if (n <= 0) return 0; char a[n]; int i;"
+    " for (i = 0; i < n; i++) a[i] = unknown(); for (i = 0; i + 1 < n; i++)"
+    " if (a[i] > a[i + 1]) { t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; }"
+    " for (i = 0; i < n; i++) assert(a[i] <= a[n - 1] - {0}); }",
+    "a palindrome": "int main() { int n = unknown(), same = 1; if (n <= 0) return 0; int a[n], i;"
+    " for (i = 0; i < n; i++) a[i] = unknown();"
+    " for (i = 0; i < n; i++) if (a[i] != a[n - 1 - i]) same = 0;"
+    " if (same) for (i = 0; i < n; i++) assert(a[i] == a[n - 1 - i] + {0}); }",
+    "moved down": "int main() { int n = unknown(); if (n <= 0) return 0; int a[n], b[n], i;"
+    " for (i = 0; i < n; i++) { a[i] = unknown(); b[i] = a[i]; }"
+    " for (i = 0; i + 1 < n; i++) a[i] = a[i + 1];"
+    " for (i = 0; i + 1 < n; i++) assert(a[i] == b[i + 1] + {0}); }",
+    "sums of sums": "int main() { int n = unknown(), s = 0; if (n <= 0) return 0; int a[n], i;"
+    " for (i = 0; i < n; i++) a[i] = 1; for (i = 0; i < n; i++) s = s + a[i];"
+    " for (i = 0; i < n; i++) a[i] = a[i] + s; for (i = 0; i < n; i++) s = s + a[i];"
+    " assert(s == n * (n + 2) + {0}); }",
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from doeblin.linear import EQ, LE, NE, dnf_holds
-from doeblin.programs.lemmas import SOURCES, STAGES
+from doeblin.programs.lemmas import CELL_STAGES, SOURCES, STAGES, in_order
 
 from .contexts import atom, context_of
 
@@ -149,3 +149,14 @@ def test_no_source_minds_extremes(name):
 def test_the_table_names_sources_that_exist_and_uses_all():
     assert {name for stage in STAGES for name in stage.sources} == set(SOURCES)
     assert len({stage.name for stage in STAGES}) == len(STAGES)
+
+
+def test_stages_about_cells_follow_the_products_that_a_program_makes():
+    def first(*products):
+        return [stage.name for stage in in_order(products, {"i", "n"})[:2]]
+
+    assert first() == ["cells", "cells-bounds"]
+    assert first(("i", "n")) == ["cells", "cells-squares"]
+    assert first(("i", "s")) == ["cells", "cells-products"]
+    assert first(("i", "i", "i")) == ["cells", "cells-cubes"]
+    assert {stage.name for stage in in_order([("i", "s")], ())} == {s.name for s in CELL_STAGES}

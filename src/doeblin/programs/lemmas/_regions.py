@@ -26,6 +26,7 @@ _FEW = 4  # examples that show nothing
 _TERMS = 7  # of an equation, at most
 _SMALL = 50  # constants that bound a cell
 _MODULI = 5
+_FLAGS = 2
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,10 @@ class Regions:
                     )
         for low, high in between:
             yield (Atom(tuple(-c for c in low.coefficients), LE, -low.constant - 1), high)
+        for flag in self._flags():
+            for value in (0, 1):
+                for pair in between[: 2 * _ENDS]:
+                    yield (*pair, Atom(self._unit((flag, 1)), EQ, value))
         for one, other in combinations(self._ends, 2):
             for end in self._ends:
                 if end not in (one, other):
@@ -197,6 +202,12 @@ class Regions:
             for pair in between[: 2 * _ENDS]:
                 for rest in range(modulus):
                     yield (*pair, Atom(self._unit((self._index, 1)), EQ, rest, modulus))
+
+    def _flags(self) -> list[int]:
+        """Variables that are zero or one."""
+        ends = {*self._ends}
+        chosen = (i for i in self._scalars if i not in ends)
+        return [i for i in chosen if set(np.unique(self._points[:, i])) == {0, 1}][:_FLAGS]
 
     def _mapped(self, index: Term, end: int) -> Atom | None:
         """An index that the index maps to is below a variable."""
@@ -218,13 +229,15 @@ class Regions:
         order += [i for i in self._scalars if i not in order]
         rest = [i for i in range(self._size) if i not in (*order, *self._cells)]
         order = [*order, *rest, *self._cells]
+        equal: set[Vector] = set()
         for vector, value in geometry.equations(points, order):
             used = [i for i, c in enumerate(vector) if c]
             if about & set(used) and len(used) <= _TERMS and fits(Atom(vector, EQ, value)):
+                equal |= {vector, tuple(-c for c in vector)}
                 yield Atom(vector, EQ, value)
         yield from self._bounds(points)
         for atom in self._forms():
-            if truth(atom, points).all():
+            if atom.coefficients not in equal and truth(atom, points).all():
                 yield atom
 
     def _products_of_cells(self) -> set[int]:

@@ -19,6 +19,7 @@ from .terms import (
     Term,
     add,
     alike,
+    c_text,
     compare,
     conj,
     const,
@@ -71,14 +72,26 @@ def _with_cells(cut: Cut, index: str, wanted: Wanted) -> Cut:
     shown = [f"{bank.variable.partition('#')[0]}[{index}]" for bank in cut.arrays]
     ranges = {bank.name: (bank.low, bank.high) for bank in cut.arrays}
     free = (None, None)
-    more = [ranges[extra.array] if extra.kind == "cell" else free for extra in cells.more]
+    ranged = [extra.kind == "cell" and not extra.near for extra in cells.more]
+    more = [
+        ranges[extra.array] if flag else free
+        for extra, flag in zip(cells.more, ranged, strict=True)
+    ]
+    known = dict(zip((*cut.variables, index), (*cut.shown, index), strict=True))
+    own = {bank.name: bank.variable.partition("#")[0] for bank in cut.arrays}
+    beside = [_shown(extra, own[extra.array], known) for extra in cells.more]
     return replace(
         cut,
         variables=(*cut.variables, *cells.names),
-        shown=(*cut.shown, index, *shown, *(extra.name for extra in cells.more)),
+        shown=(*cut.shown, index, *shown, *beside),
         ranges=(*cut.ranges, free, *ranges.values(), *more),
         cells=cells,
     )
+
+
+def _shown(extra: Extra, array: str, known: dict[str, str]) -> str:
+    index = c_text(extra.index, lambda name: known[name])
+    return f"{array}[{index}]" if extra.kind == "cell" else f"sum({array}, {index})"
 
 
 def _text(index: Term) -> str:
