@@ -290,6 +290,25 @@ def test_plans_scale_with_the_model_and_say_why():
     assert "epochs = 3: as you asked" in str(plan)
 
 
+@pytest.mark.parametrize("learn", ["restart", "pseudo"])
+def test_scores_beside_a_rule_are_learned(learn: str, tmp_path: Path):
+    """Zeros are never followed by ones. Of what may follow a one, two thirds are ones."""
+    edges = [[0, 1], [1, 2]] if learn == "restart" else [[0, 1], [1, 2], [0, 2]]
+    graph = Graph.of([2, 2, 2], {"edge": edges})
+    labels = [[1, 1, 1]] * 4 + [[1, 1, 0]] * 2 + [[1, 0, 0]] + [[0, 0, 0]] * 2
+    model = Model({"edge": Table([[0.0, -np.inf], [0.0, 0.0]])})
+    found = GraphLabeller(model, learn=learn, l2=0.01, num_buckets=1).fit([graph] * 9, labels)
+    table = np.asarray(found.model_.potentials["edge"].tables(None)[0])
+    assert table[0, 1] == -np.inf and np.isfinite(table[[0, 1, 1], [0, 0, 1]]).all()
+    # A one keeps its value more often than not; without learning it would be all the same.
+    assert table[1, 1] > table[1, 0] + 0.2
+    drawn = found.sample([graph], 300)[0]
+    assert (np.diff(drawn, axis=1) <= 0).all()
+    found.save(tmp_path / "rule")
+    again = GraphLabeller(model, learn=learn).load(tmp_path / "rule")
+    assert (np.asarray(again.model_.potentials["edge"].tables(None)[0]) == table).all()
+
+
 def test_search_finds_the_best_labelling():
     """Of glasses: grids whose edges have tables of their own. Neither the forest alone nor greedy
     steps from it find it everywhere."""

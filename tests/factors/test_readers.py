@@ -19,6 +19,7 @@ from doeblin.factors import (
     Linear,
     Model,
     Network,
+    Sparse,
     Table,
     Tables,
     Variables,
@@ -140,6 +141,26 @@ PAIR = {"pair": [[0, 1]]}
             r"features of 'pair' have NaN at factor 0",
         ),
         (
+            lambda: Graph.of([2, 2], {"pair": Factors([[0, 1], [1, 0]], [[1.0], [-np.inf]])}),
+            r"features of 'pair' have -inf at factor 1; fill it in",
+        ),
+        (
+            lambda: Graph.of([2, 2], {"pair": Factors([[0, 1]], [["a"]])}),
+            r"features of 'pair' are of type <U1; features are numbers",
+        ),
+        (
+            lambda: Graph.of([2, 2], {"pair": Factors([[0, 1], [1, 0]], [[1.0], [1.0, 2.0]])}),
+            r"features of 'pair' must be as many for each factor",
+        ),
+        (
+            lambda: Graph.of([2, 2, 2], {"pair": [[0, 1], [2]]}),
+            r"scopes of 'pair' must be all of one size; fill up shorter ones by -1",
+        ),
+        (lambda: Graph.of([2, [2]], PAIR), r"num_values must be whole numbers, one for each"),
+        (lambda: Graph.of([2, 2], [[0, 1]]), r"factors are a list; give their kinds names"),
+        (lambda: Graph.of([2, 2], PAIR, tree={"pair": ["a"]}), r"tree has for 'pair' must be num"),
+        (lambda: Table([[0, 1], [0]]), r"a table needs one axis .* all rows of one size"),
+        (
             lambda: Graph.of([2, 2], PAIR, tree=["link"]),
             r"tree names 'link', and there are no such",
         ),
@@ -182,6 +203,13 @@ def test_potentials_that_do_not_fit(potential, message):
     graph = Graph.of([2, 3], {"pair": Factors([[0, 1]], np.zeros((1, 2)))})
     with pytest.raises(InputError, match=message):
         Model({"pair": potential}).given(graph)
+
+
+def test_sparse_features_without_weights_are_named():
+    sparse = Sparse(np.array([[0], [5]]), np.ones((2, 1)))
+    graph = Graph.of([2, 2], {"site": Factors([[0], [1]], sparse)})
+    with pytest.raises(InputError, match=r"factor 1 of 'site' has feature 5, .* 0 to 1"):
+        Model({"site": Linear.zeros(2, 2)}).given(graph)
 
 
 def test_kinds_that_do_not_meet_are_named():

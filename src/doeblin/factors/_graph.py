@@ -149,6 +149,11 @@ class Graph(eqx.Module):
         """
         counts = _checked_values(num_values)
         size = len(counts)
+        if not isinstance(factors, Mapping):
+            raise InputError(
+                f"factors are a {type(factors).__name__}; give their kinds names, as in "
+                '{"pair": [[0, 1], [1, 2]]}'
+            )
         given = {name: _checked_factors(name, each, size) for name, each in factors.items()}
         weights = _checked_tree(tree, given)
         pairs = [name for name in weights if given[name].scopes.shape[1] == 2]
@@ -217,8 +222,16 @@ def _merged(scopes: list[Any], weights: list[Any]) -> tuple[Any, Any]:
     return unique[order], sums[order]
 
 
+def _array(given: Any, remedy: str, dtype: Any = None) -> NDArray[Any]:
+    try:
+        return np.asarray(given, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{remedy} ({error})") from None
+
+
 def _checked_values(num_values: Any) -> NDArray[np.int32]:
-    counts = np.asarray(num_values.num_values if isinstance(num_values, Variables) else num_values)
+    given = num_values.num_values if isinstance(num_values, Variables) else num_values
+    counts = _array(given, "num_values must be whole numbers, one for each site")
     if counts.ndim == 1 and not len(counts):
         raise InputError("num_values is empty; a graph needs at least one site")
     if counts.ndim != 1 or not np.issubdtype(counts.dtype, np.integer):
@@ -234,7 +247,11 @@ def _checked_values(num_values: Any) -> NDArray[np.int32]:
 
 def _checked_factors(name: str, given: Any, size: int) -> Factors:
     factors = given if isinstance(given, Factors) else Factors(given)
-    scopes = np.asarray(factors.scopes)
+    remedy = (
+        f"the scopes of {name!r} must be all of one size; fill up shorter ones by -1 (for a "
+        "Function or a Count), or make kinds of factors for each size"
+    )
+    scopes = _array(factors.scopes, remedy)
     if scopes.ndim != 2 or not scopes.shape[1]:
         raise InputError(
             f"factors {name!r} have scopes of shape {scopes.shape}; they need one row for each "
@@ -257,7 +274,9 @@ def _checked_factors(name: str, given: Any, size: int) -> Factors:
             f"factor {factor} of {name!r} holds site {ordered[factor, place]} twice; a scope has "
             "each site once (put what the two places say into a factor of fewer sites)"
         )
-    given = np.asarray(factors.features) if isinstance(factors.features, list) else factors.features
+    given = factors.features
+    if isinstance(given, list):
+        given = _array(given, f"features of {name!r} must be as many for each factor")
     features = jax.tree.map(np.asarray, given)
     for path, leaf in jax.tree_util.tree_leaves_with_path(features):
         where = f"features{jax.tree_util.keystr(path)} of {name!r}"
@@ -266,9 +285,14 @@ def _checked_factors(name: str, given: Any, size: int) -> Factors:
                 f"{where} have shape {leaf.shape}; they need one row for each of the "
                 f"{len(scopes)} factors"
             )
-        if np.issubdtype(leaf.dtype, np.floating) and np.isnan(leaf).any():
-            row = int(np.argwhere(np.isnan(leaf))[0][0])
-            raise InputError(f"{where} have NaN at factor {row}; fill it in, or leave it out")
+        if not (np.issubdtype(leaf.dtype, np.number) or leaf.dtype == bool):
+            raise InputError(f"{where} are of type {leaf.dtype}; features are numbers")
+        wrong = np.argwhere(~np.isfinite(leaf))
+        if len(wrong):
+            found = "NaN" if np.isnan(leaf[tuple(wrong[0])]) else str(leaf[tuple(wrong[0])])
+            raise InputError(
+                f"{where} have {found} at factor {wrong[0][0]}; fill it in, or leave it out"
+            )
     return Factors(scopes.astype(np.int32), features)
 
 
@@ -296,7 +320,7 @@ def _checked_tree(tree: Any, factors: Mapping[str, Factors]) -> dict[str, NDArra
             )
         scopes = factors[name].scopes
         own = tree[name] if isinstance(tree, Mapping) and name in tree else np.ones(len(scopes))
-        given = np.asarray(own, dtype=float)
+        given = _array(own, f"the weights that tree has for {name!r} must be numbers", float)
         if given.shape != (len(scopes),) or np.isnan(given).any():
             raise InputError(
                 f"tree has weights of shape {given.shape} for {name!r}; it needs a number for each "

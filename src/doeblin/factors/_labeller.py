@@ -78,8 +78,8 @@ class GraphLabeller(Options):
     - any estimator of [`doeblin.learning`][doeblin.learning] that is given.
 
     `"auto"` and None leave it to the [`Plan`][doeblin.factors.Plan], which scales with the model
-    and says why: `print(labeller.plan(X, y))`. Parameters with -inf among them are a rule, and all
-    stay: scores that are to be learned beside it are a kind of their own over the same sites.
+    and says why: `print(labeller.plan(X, y))`. What -inf forbids in a table stays forbidden, and
+    scores beside it are learned; parameters of other potentials with -inf among them all stay.
 
     Adam's steps fall from `learning_rate` to zero. `l2`/2·‖θ‖² is taken off the mean over examples.
     With a `validation` set the best epoch is kept; `patience`, `checkpoint`, `metrics` and

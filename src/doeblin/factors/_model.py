@@ -18,7 +18,15 @@ from ..kernels import AbstractKernel
 from ._given import Given
 from ._graph import Graph, Kind
 from ._kernels import ColourSweep
-from ._potentials import AbstractFunction, AbstractPotential, AbstractTable, Count, enumerated
+from ._potentials import (
+    AbstractFunction,
+    AbstractPotential,
+    AbstractTable,
+    Count,
+    Linear,
+    Sparse,
+    enumerated,
+)
 from ._restart import TreeRestart
 from ._scores import AbstractScores, FunctionScores, TableScores
 from ._tree import TreeLaw, TreeScores, on_forest
@@ -155,6 +163,8 @@ def _check_shape(name: str, potential: AbstractPotential, kind: Kind, num_values
         )
     if isinstance(kind.scopes, Tracer):
         return
+    if isinstance(potential, Linear) and isinstance(kind.features, Sparse):
+        _check_numbers(kind.features.numbers, len(potential.weights), name)
     scopes = np.asarray(kind.scopes)
     missing = np.argwhere(scopes < 0)
     if len(missing):
@@ -232,6 +242,16 @@ def _checked_tables(potential: AbstractTable, kind: Kind, name: str) -> Array:
             f"has {len(kind.scopes)}"
         )
     return tables
+
+
+def _check_numbers(numbers: Any, count: int, name: str) -> None:
+    wrong = np.argwhere((np.asarray(numbers) < 0) | (np.asarray(numbers) >= count))
+    if len(wrong):
+        factor, entry = wrong[0]
+        raise InputError(
+            f"factor {factor} of {name!r} has feature {numbers[factor, entry]}, and its potential "
+            f"has weights for 0 to {count - 1}"
+        )
 
 
 def _strengths(tables: np.ndarray, kind: Kind, graph: Graph) -> np.ndarray:

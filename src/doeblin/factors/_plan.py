@@ -18,6 +18,7 @@ from ..schedules import checked_epsilon
 from ._graph import Graph
 from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
 from ._model import Model
+from ._potentials import Table, Tables
 
 Learn = Literal["auto", "restart", "likelihood", "contrastive", "pseudo"]
 
@@ -143,7 +144,8 @@ def _rules(model: Model) -> list[str]:
     return [
         name
         for name, potential in model.potentials.items()
-        if any(
+        if (isinstance(potential, Table | Tables) and not potential.allowed.all())
+        or any(
             eqx.is_inexact_array(leaf) and not np.isfinite(leaf).all()
             for leaf in jax.tree.leaves(potential)
         )

@@ -46,16 +46,19 @@ class AbstractTable(AbstractPotential):
 
 
 class Table(AbstractTable):
-    """One table of scores for all factors of the kind.
+    """One table of scores for all factors of the kind; -inf forbids, and is not learned.
 
     >>> Table.zeros(2, 3).shape
     (2, 3)
     """
 
     weights: Float[Array, "*values"]
+    """0 where something is forbidden."""
+    allowed: Bool[Array, "*values"]
 
     def __init__(self, weights: Any):
-        self.weights = _numbers(weights, "a table needs one axis for each place of the scope", 1)
+        wanted = "a table needs one axis for each place of the scope"
+        self.weights, self.allowed = _ruled(_numbers(weights, wanted, 1))
 
     @classmethod
     def zeros(cls, *shape: int) -> Table:
@@ -67,26 +70,30 @@ class Table(AbstractTable):
         return self.weights.shape
 
     def tables(self, features: Any) -> Float[Array, "1 ..."]:
-        return self.weights[None]
+        return jnp.where(self.allowed, self.weights, -jnp.inf)[None]
 
     def silenced(self) -> Table:
         return Table(jnp.zeros_like(self.weights))
 
 
 class Tables(AbstractTable):
-    """A table of scores for each factor: for a model of one graph, as files have it."""
+    """A table of scores for each factor: for a model of one graph, as files have it. -inf forbids,
+    and is not learned."""
 
     weights: Float[Array, "factors ..."]
+    """0 where something is forbidden."""
+    allowed: Bool[Array, "factors ..."]
 
     def __init__(self, weights: Any):
-        self.weights = _numbers(weights, "tables need axes (factor, value, …)", 2)
+        wanted = "tables need axes (factor, value, …)"
+        self.weights, self.allowed = _ruled(_numbers(weights, wanted, 2))
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.weights.shape[1:]
 
     def tables(self, features: Any) -> Float[Array, "factors ..."]:
-        return self.weights
+        return jnp.where(self.allowed, self.weights, -jnp.inf)
 
     def silenced(self) -> Tables:
         return Tables(jnp.zeros_like(self.weights))
@@ -242,8 +249,17 @@ def enumerated(
     return table(None)[None] if features is None else jax.vmap(table)(features)
 
 
+def _ruled(weights: Array) -> tuple[Array, Array]:
+    """Weights that can be learned, and which of them count: -inf is a rule."""
+    allowed = ~jnp.isneginf(weights)
+    return jnp.where(allowed, weights, 0), allowed
+
+
 def _numbers(weights: Any, wanted: str, least: int) -> Array:
-    given = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    try:
+        given = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    except ValueError as error:
+        raise InputError(f"{wanted}, and all rows of one size ({error})") from None
     if not (jnp.issubdtype(given.dtype, jnp.number) or given.dtype == bool):
         raise InputError(f"{wanted}, of real numbers; got {given.dtype}")
     if jnp.issubdtype(given.dtype, jnp.complexfloating):

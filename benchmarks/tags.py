@@ -1,0 +1,133 @@
+"""Part-of-speech tags of a treebank, beside CRFsuite on the same features.
+
+The data are not shipped: `--data` names a folder with `train.tsv.gz` and `dev.tsv.gz`, which have
+one word a line (form, universal tag, …), `# …` before and an empty line after each sentence.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pycrfsuite
+
+from doeblin.crf import SequenceLabeller
+
+from ._memory import measured
+
+Sentences = list[tuple[list[str], list[str]]]
+Data = tuple[list[list[dict[str, str]]], list[list[str]]]
+
+
+def read(path: Path) -> Sentences:
+    found: Sentences = []
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for words, lines in itertools.groupby(file, key=lambda line: line.strip() != ""):
+            if words:
+                rows = [
+                    line.rstrip("\n").split("\t") for line in lines if not line.startswith("# ")
+                ]
+                found.append(([row[0] for row in rows], [row[1] for row in rows]))
+    return found
+
+
+def shape(word: str) -> str:
+    kinds = (
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word
+    )
+    return "".join(kind for kind, _ in itertools.groupby(kinds))
+
+
+def features(words: list[str]) -> list[dict[str, str]]:
+    """The word, two prefixes and suffixes, its shape, and its neighbours."""
+    low = ["^", *(word.lower() for word in words), "$"]
+    return [
+        {
+            "bias": "",
+            "word": word,
+            "prefix 2": word[:2],
+            "prefix 3": word[:3],
+            "suffix 2": word[-2:],
+            "suffix 3": word[-3:],
+            "shape": shape(written),
+            "before": before,
+            "after": after,
+            "end before": before[-2:],
+            "end after": after[-2:],
+        }
+        for written, before, word, after in zip(words, low, low[1:], low[2:], strict=False)
+    ]
+
+
+def encoded(sentences: Sentences) -> Data:
+    return [features(words) for words, _ in sentences], [tags for _, tags in sentences]
+
+
+def judged(found: list[list[str]], wanted: list[list[str]]) -> dict[str, Any]:
+    each = [
+        [a == b for a, b in zip(one, other, strict=True)]
+        for one, other in zip(found, wanted, strict=True)
+    ]
+    flat = list(itertools.chain.from_iterable(each))
+    return {"tags": float(np.mean(flat)), "right": [sum(one) for one in each]}
+
+
+def ours(train: Data, test: Data, **options: Any) -> dict[str, Any]:
+    began = time.process_time()
+    labeller = SequenceLabeller(**options).fit(*train)
+    fitted = time.process_time()
+    found = labeller.predict(test[0])
+    return {
+        **judged(found, test[1]),
+        "states": labeller.structure_.automaton.num_states,
+        "fit_cpu_s": fitted - began,
+        "predict_cpu_s": time.process_time() - fitted,
+    }
+
+
+def theirs(train: Data, test: Data, **options: Any) -> dict[str, Any]:
+    began = time.process_time()
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for sequence, tags in zip(*train, strict=True):
+        trainer.append(pycrfsuite.ItemSequence(sequence), tags)
+    trainer.set_params(options)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(f"{folder}/tags")
+        fitted = time.process_time()
+        tagger = pycrfsuite.Tagger()
+        tagger.open(f"{folder}/tags")
+        found = [tagger.tag(pycrfsuite.ItemSequence(sequence)) for sequence in test[0]]
+    return {
+        **judged(found, test[1]),
+        "fit_cpu_s": fitted - began,
+        "predict_cpu_s": time.process_time() - fitted,
+    }
+
+
+def run(data: Path) -> dict[str, Any]:
+    train, test = (encoded(read(data / f"{name}.tsv.gz")) for name in ("train", "dev"))
+    cases = {
+        "CRFsuite": lambda: theirs(train, test, c2=1.0, max_iterations=100),
+        "pairs": lambda: ours(train, test, l2=5e-5),
+        "with 3-grams": lambda: ours(train, test, l2=5e-5, ngrams=(3,)),
+    }
+    found = {}
+    for name, case in cases.items():
+        found[name] = measured(case)
+        told = {key: value for key, value in found[name].items() if key != "right"}
+        print(f"  {name}: {told}", flush=True)
+    sizes = {}
+    for name, other in (("pairs", "CRFsuite"), ("with 3-grams", "pairs")):
+        # Paired over sentences: how many more tags are right, in standard errors.
+        gains = np.array(found[name]["right"]) - np.array(found[other]["right"])
+        error = gains.std(ddof=1) / np.sqrt(len(gains))
+        sizes[f"{name} over {other}"] = {"more_right": int(gains.sum()), "z": gains.mean() / error}
+    print(f"  {sizes}", flush=True)
+    for case in found.values():
+        del case["right"]
+    return {"sentences": len(train[0]), "cases": found, "paired": sizes}
