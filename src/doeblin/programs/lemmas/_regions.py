@@ -164,6 +164,7 @@ class Regions:
             yield (self._above(None), self._below(high, strict=False))
         for low, high in permutations(self._ends, 2):
             yield (self._above(low, strict=True), self._below(high))
+            yield (self._above(low), self._below(high, strict=False))
         for end in self._ends:
             yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0),)
         for end, high in permutations(self._ends, 2):

@@ -28,17 +28,18 @@ class Coordinates:
         aside: set[str] = set()
         self._summed: dict[str, None] = {}
         self._ends: dict[str, None] = {}
+        meant = _meant(graph)
         for block in graph.blocks:
             for statement in block.statements:
                 if isinstance(statement, Load | Store):
                     aside |= variables(statement.index)
-                    key = f"{statement.array} {statement.index!r}"
-                    looked[key] = (statement.array, statement.index)
+                    for term in (statement.index, substitute(statement.index, meant)):
+                        key = f"{statement.array} {term!r}"
+                        looked[key] = (statement.array, term)
+                        if _affine(term):
+                            indices[key] = (statement.array, term)
                 if isinstance(statement, Assign) and statement.value.op == "var":
                     copied.add(statement.name)
-                if isinstance(statement, Load | Store) and _affine(statement.index):
-                    key = f"{statement.array} {statement.index!r}"
-                    indices[key] = (statement.array, statement.index)
                 if isinstance(statement, Load):
                     loaded[statement.name] = statement.array
         self._indices = list(indices.values())
@@ -98,6 +99,19 @@ class Coordinates:
                 text = f"{held[array]}[{c_text(term)}]"
                 found.setdefault(f"{array} {text}", Extra(text, array, term, "cell", near=True))
         return list(found.values())
+
+
+def _meant(graph: Graph) -> dict[str, Term]:
+    """What is assigned once: an index that is computed before what is stored there has a name of
+    its own."""
+    given: dict[str, list[Term | None]] = {}
+    for block in graph.blocks:
+        for statement in block.statements:
+            name = getattr(statement, "name", None)
+            value = statement.value if isinstance(statement, Assign) else None
+            given.setdefault(str(name), []).append(value)
+    once = ((name, values[0]) for name, values in given.items() if len(values) == 1)
+    return {name: value for name, value in once if value is not None and _affine(value)}
 
 
 def _step(term: Term) -> int:
