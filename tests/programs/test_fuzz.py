@@ -13,6 +13,7 @@ from .fuzz.grammar import Generator
 from .fuzz.metamorphic import opposite, same_truth
 from .fuzz.referee import compilers
 from .fuzz.render import render
+from .fuzz.variants import Referee, campaign, variants
 
 compiled = pytest.mark.skipif("gcc" not in compilers(), reason="the truth comes from gcc")
 
@@ -88,3 +89,28 @@ def test_clauses_agree_with_enumeration():
     assert not tally.wrong
     decided = sum(tally.outcomes[f"{k} {v}"] for k in LANGUAGES for v in ("SAFE", "UNSAFE"))
     assert decided >= 10 and tally.outcomes["mutant refused"] >= 10, tally.outcomes
+
+
+COPY = """extern int unknown(void);
+int main(void) {
+  int n = unknown(), s; if (n < 1) return 0;
+  int a[n], i; s = 0;
+  for (i = 0; i < n; i++) a[i] = i;
+  for (i = 0; i < n; i++) s = s + a[i] - i;
+  assert(s == 0);
+}
+"""
+
+
+@compiled
+def test_false_variants_are_false_and_not_proved(tmp_path):
+    referee = Referee(tmp_path)
+    assert referee.failing_runs(COPY) == 0
+    failing = {name: referee.failing_runs(text) for name, text in variants(COPY)}
+    assert [name for name, count in failing.items() if count] == [
+        "claim + 1", "claim - 1", "end of loop 0", "end of loop 1", "start 0",
+    ]  # fmt: skip
+    file = tmp_path / "copy.c"
+    file.write_text(COPY)
+    wrong, counts, _ = campaign([file], timeout=2, most=5)
+    assert not wrong and counts["false: UNSAFE"] == 5, counts

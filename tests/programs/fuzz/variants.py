@@ -1,9 +1,9 @@
 """False variants of a suite's programs: what is no longer true must not be proved.
 
 `python -m tests.programs.fuzz.variants SUITE --every 4` changes what each program claims by one and
-its loops' ends by one, and leaves initialisations out. gcc with sanitizers runs every variant on many
-small inputs; one that fails there is false. Exit status 1 if such a variant is said to be SAFE.
-Of variants that are proved though no run failed, the names are printed: they may well be true.
+its loops' ends by one, and leaves initialisations out. gcc with sanitizers runs every variant on
+many small inputs; one that fails there is false. The exit status is 1 if such a variant is said to
+be SAFE. Of variants that are proved though no run failed, the names are printed: they may be true.
 """
 
 from __future__ import annotations
