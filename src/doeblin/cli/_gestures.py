@@ -10,45 +10,35 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .._errors import InputError, Place
+from .._errors import InputError
 from .._files import write
 from .._text import json_text
 from . import _console
+from ._gestures_options import (
+    format_option,
+    hand_option,
+    layout_option,
+    lexicon_option,
+    make_decoder,
+    make_layout,
+    make_lexicon,
+    read_data,
+    size_option,
+)
+from ._gestures_people import adapt, tune
 
 if TYPE_CHECKING:
-    from ..gestures.data import Gesture, Layout, Lexicon
+    from ..gestures.data import Gesture
     from ..gestures.decoder import Decoder
-
-_layout_option = click.option(
-    "--layout",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Keyboard layout as JSON.  [default: qwerty]",
-)
-_lexicon_option = click.option(
-    "--lexicon",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Words and frequencies as TSV.  [default: the embedded English list]",
-)
-_size_option = click.option(
-    "--lexicon-size",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    help="Use only the commonest words of the lexicon.",
-)
-_format_option = click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["auto", "jsonl", "futo", "log"]),
-    default="auto",
-    show_default=True,
-    help="JSONL of this program, FUTO's JSONL, or a raw How We Swipe log.",
-)
 
 
 @click.group()
 def gestures() -> None:
     """From the keys a finger crossed to the word that was meant."""
+
+
+gestures.add_command(adapt)
+gestures.add_command(tune)
 
 
 @gestures.command()
@@ -66,9 +56,9 @@ def gestures() -> None:
 )
 @click.option("--rate", type=float, help="Points a second.  [default: 60, or 9 for paper]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: stdout]")
-@_layout_option
-@_lexicon_option
-@_size_option
+@layout_option
+@lexicon_option
+@size_option
 @_console.seed_option
 def generate(
     *,
@@ -92,11 +82,11 @@ def generate(
     """
     from ..gestures.data import Generator, gesture_row
 
-    keys = _layout(layout)
+    keys = make_layout(layout)
     maker = Generator(keys, preset, noise, rate)  # pyright: ignore[reportArgumentType]
     rows = (
         gesture_row(gesture, keys)
-        for gesture in maker.sample(_lexicon(lexicon, lexicon_size), count, seed, power=power)
+        for gesture in maker.sample(make_lexicon(lexicon, lexicon_size), count, seed, power=power)
     )
     if out is None:
         for row in rows:
@@ -125,10 +115,10 @@ def generate(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to keep the state of the training.  [default: OUT.checkpoint]",
 )
-@_layout_option
-@_lexicon_option
-@_size_option
-@_format_option
+@layout_option
+@lexicon_option
+@size_option
+@format_option
 @_console.seed_option
 @_console.json_option
 def train(
@@ -160,14 +150,14 @@ def train(
     from ..gestures.decoder import Plan
     from ..gestures.decoder import train as train_model
 
-    keys = _layout(layout)
-    found = _read(data, keys, file_format)
+    keys = make_layout(layout)
+    found = read_data(data, keys, file_format)
     plan = Plan(passes=passes, seed=seed)
     start = time.perf_counter()
     with _bar("training", max(1, len(found) // plan.batch) * passes) as advance:
         model = train_model(
             found,
-            _lexicon(lexicon, lexicon_size),
+            make_lexicon(lexicon, lexicon_size),
             layout=keys,
             plan=plan,
             neural=neural,
@@ -199,10 +189,11 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         lexicon: Path | None,
         lexicon_size: int,
         file_format: str,
+        hand: Path | None,
         **options: Any,
     ) -> None:
-        decoder = _decoder(model, layout, lexicon, lexicon_size)
-        found = _read(data, decoder.layout, file_format)
+        decoder = make_decoder(model, layout, lexicon, lexicon_size, hand)
+        found = read_data(data, decoder.layout, file_format)
         how = {name: options.pop(name) for name in ("draws", "open_vocabulary", "seed")}
         command(decoder, found, how, **options)
 
@@ -217,10 +208,11 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--open-vocabulary", is_flag=True, help="Also spell words that are not in the lexicon."
         ),
-        _layout_option,
-        _lexicon_option,
-        _size_option,
-        _format_option,
+        layout_option,
+        lexicon_option,
+        size_option,
+        format_option,
+        hand_option,
         _console.seed_option,
         _console.json_option,
     )
@@ -258,6 +250,12 @@ def decode(
 
 
 @gestures.command()
+@click.option(
+    "--adapt",
+    "given",
+    type=click.IntRange(min=1),
+    help="Instead: the gain on the rest of people's words when so many first ones are confirmed.",
+)
 @_console.jobs_option
 @_console.cluster_option
 @_decoding
@@ -265,6 +263,7 @@ def evaluate(
     decoder: Decoder,
     found: list[Gesture],
     how: dict[str, Any],
+    given: int | None,
     jobs: int,
     cluster: str | None,
     as_json: bool,
@@ -278,7 +277,11 @@ def evaluate(
     Examples:
       doeblin gestures evaluate shipped swipes.jsonl.gz --lexicon-size 10000 --json
       doeblin gestures evaluate shipped swipes.jsonl.gz --draws 500 --jobs 8
+      doeblin gestures evaluate shipped swipes.jsonl.gz --adapt 20
     """
+    if given is not None:
+        _adaptation(decoder, found, given, how, as_json)
+        return
     from ..gestures.decoder import evaluate as evaluate_decoder
 
     with _console.fleet(jobs, cluster, single=True) as fleet:
@@ -302,38 +305,27 @@ def evaluate(
     _console.echo(f"{report['ms_per_word']:.2f} ms a word, {report['lexicon_size']} words")
 
 
+def _adaptation(
+    decoder: Decoder, found: list[Gesture], given: int, how: dict[str, Any], as_json: bool
+) -> None:
+    from ..gestures.decoder import evaluate_adaptation
+
+    if how["draws"] is not None or how["open_vocabulary"]:
+        raise InputError("--adapt goes with neither --draws nor --open-vocabulary")
+    report = evaluate_adaptation(decoder, found, given=given)
+    if as_json:
+        _console.print_json(report)
+        return
+    _console.echo(f"{'':<20}{'before':>9}{'after':>9}{'gain':>9}{'± s.e.':>9}")
+    for name, digits in (("top1", 2), ("top4", 2), ("log_likelihood", 4)):
+        row = report[name]
+        shown = (row[k] for k in ("before", "after", "gain", "standard_error"))
+        label = name.replace("_", " ").replace("top", "top ")
+        _console.echo(f"{label:<20}" + "".join(f"{value:>9.{digits}f}" for value in shown))
+    _console.echo(f"{report['users']} users, {report['words']} words after their first {given}")
+
+
 _GROUPS = ("all", "in_vocabulary", "out_of_vocabulary")
-
-
-def _layout(path: Path | None) -> Layout:
-    from ..gestures.data import Layout
-
-    return Layout.read(path) if path else Layout.qwerty()
-
-
-def _lexicon(path: Path | None, size: int) -> Lexicon:
-    from ..gestures.data import Lexicon
-
-    return Lexicon.read(path).top(size) if path else Lexicon.embedded(size)
-
-
-def _decoder(model: Path, layout: Path | None, lexicon: Path | None, size: int) -> Decoder:
-    from ..gestures.data import Layout
-    from ..gestures.decoder import Decoder, Model
-
-    keys = Layout.read(layout) if layout else None
-    return Decoder(Model.named(model), _lexicon(lexicon, size), layout=keys)
-
-
-def _read(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
-    from ..gestures.data import read_gestures
-
-    reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
-    if reading.problems:
-        _console.echo(f"{path}: {reading.report()}", err=True)
-    if not reading.gestures:
-        raise InputError("no gesture here can be used", place=Place(str(path)))
-    return reading.gestures
 
 
 class _bar:

@@ -17,11 +17,12 @@ from .data import read_gestures as read_gestures
 
 if TYPE_CHECKING:
     from .decoder import Decoder as Decoder
+    from .decoder import Hand as Hand
     from .decoder import Model as Model
     from .decoder import evaluate as evaluate
     from .decoder import train as train
 
-_DECODER = ("Decoder", "Model", "evaluate", "train")
+_DECODER = ("Decoder", "Hand", "Model", "evaluate", "train")
 __all__ = ["Generator", "Gesture", "Layout", "Lexicon", "read_gestures"]
 __all__ += [*_DECODER]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
 from ._engine import Found, candidates
+from ._hand import OBSERVED, Hand, observed, trust
 from ._model import Model
 from .restart import (
     Extra,
@@ -19,6 +21,7 @@ from .restart import (
     Letters,
     Network,
     Packed,
+    Tree,
     Trie,
     merged_keys,
     network_rows,
@@ -26,7 +29,7 @@ from .restart import (
     pack,
 )
 from .spelling import spellings
-from .words import FEATURES, NUM_FEATURES, Words, stroke_rows
+from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words, stroke_rows
 
 if TYPE_CHECKING:
     from ._chain import ChainRun
@@ -59,6 +62,8 @@ class Candidates(NamedTuple):
     """The frames in which a word's letters are hit in its best alignment, if asked for."""
     strokes: Floats
     """What the model's network of strokes, if any, says of each word: a sum over its letters."""
+    shifts: Floats
+    """How the trace lies beside each word's ideal path; see `SHIFTS`."""
 
 
 class Decoder:
@@ -82,8 +87,10 @@ class Decoder:
         *,
         layout: Layout | None = None,
         factors: Mapping[str, WordFactor] | None = None,
+        hand: Hand | None = None,
     ):
         self.model = model
+        self.hand = hand or Hand()
         self.lexicon = lexicon or Lexicon.embedded(10_000)
         self.layout = layout or model.layout
         self.trie = Trie.build(self.lexicon, self.layout)
@@ -115,6 +122,57 @@ class Decoder:
         starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
         return Words(np.concatenate(keys), starts, doubled)
 
+    @cached_property
+    def _tree(self) -> Tree:
+        tree = self.model.settings.tree(self.trie)
+        gains = self.hand.gains(self.lexicon)
+        if not gains:
+            return tree
+        frequency = tree.log_frequency.copy()
+        for word, gain in gains.items():
+            frequency[word] += gain
+        best = self.trie.best_with({word: float(frequency[word]) for word in gains})
+        return tree._replace(log_frequency=frequency, best=best)
+
+    def with_hand(self, hand: Hand) -> Decoder:
+        """This decoder for another person; nothing is built anew."""
+        other = copy.copy(self)
+        other.hand = hand
+        other.__dict__.pop("_tree", None)
+        return other
+
+    def adapt(self, confirmed: Sequence[Gesture]) -> Decoder:
+        """A decoder that has learned from gestures whose words the person confirmed.
+
+        It learns how the person's hand differs from others' (see `Hand`) and which words they use.
+        This decoder stays as it was; `hand` of the new one can be saved. Words that are not in the
+        lexicon teach nothing, words that hardly fit their trace next to nothing about the hand.
+        The result does not depend on the order in which words come, nor on how many at a time.
+        """
+        for number, gesture in enumerate(confirmed):
+            if not gesture.word:
+                raise InputError(
+                    f"gesture {number} has no word: only confirmed ones can be learned"
+                )
+            if not all(
+                np.isfinite(one).all() and len(one) for one in (gesture.x, gesture.y, gesture.t)
+            ):
+                raise InputError(f"gesture {number} ({gesture.word!r}) is empty or not finite")
+        known = [gesture for gesture in confirmed if gesture.word in self.lexicon]
+        if not known:
+            return self
+        words = [gesture.word for gesture in known]
+        weights, values = np.zeros(len(known)), np.zeros((len(known), len(OBSERVED)))
+        hands = self.model.hands
+        if hands is not None:
+            plain = self.with_hand(Hand())
+            found = plain.candidates(known)
+            meant = found.ids == np.array([[self.lexicon.index[word]] for word in words])
+            weights = trust((plain.posterior(found) * meant).sum(axis=1))
+            seen = hands.standard(observed(found.features, found.shifts))
+            values = np.where(meant[..., None], seen, 0.0).sum(axis=1)
+        return self.with_hand(self.hand.after(weights.tolist(), values.tolist(), words))
+
     def candidates(
         self, gestures: Sequence[Gesture], *, features: bool = True, align: bool = False
     ) -> Candidates:
@@ -130,13 +188,13 @@ class Decoder:
             scores=np.full((count, settings.keep), -np.inf),
             totals=np.empty((count, 2)),
             counts=np.zeros((count, 2), np.int64),
-            features=np.zeros((count, settings.keep, NUM_FEATURES if features else 0)),
+            features=np.zeros((count, settings.keep, NUM_FEATURES + NUM_SHIFTS if features else 0)),
             hits=np.full((count, settings.keep, longest), -1, np.int64),
         )
         packed = pack(gestures, self.layout)
-        tree = settings.tree(self.trie)
-        candidates(packed, self.restart, self.extra(packed), tree, self.words, found)
-        ids, values, hits = found.ids, found.features, found.hits
+        candidates(packed, self.restart, self.extra(packed), self._tree, self.words, found)
+        ids, hits = found.ids, found.hits
+        values, shifts = np.split(found.features, [NUM_FEATURES], axis=2)
         if features and self.factors:
             values = self._with_own(gestures, ids, values)
         strokes = np.zeros((*ids.shape, 0))
@@ -144,7 +202,7 @@ class Decoder:
             strokes = letter_sums(network, *self.stroke_rows(packed, ids, hits), ids.shape)
         return Candidates(
             ids, log_normalised(found.scores), values, found.totals[:, 0], found.totals[:, 1],
-            found.counts[:, 1], hits, strokes,
+            found.counts[:, 1], hits, strokes, shifts,
         )  # fmt: skip
 
     def stroke_rows(
@@ -196,6 +254,10 @@ class Decoder:
         if network is not None:
             seen = candidates.features[..., self._trained_columns]
             scores = scores + network(np.concatenate([seen, candidates.strokes], axis=-1))[..., 0]
+        scores = self.model.sharpness * scores
+        if self.model.hands is not None and self.hand.weight > 0:
+            given = candidates.features, candidates.shifts
+            scores = scores + self.model.hands.scores(self.hand, *given)
         return log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
 
     def posterior(self, candidates: Candidates) -> Floats:

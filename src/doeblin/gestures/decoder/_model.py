@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError, MissingExtraError, Place
 from ..data import Layout
+from ._hand import Hands
 from .restart import (
     NUM_INPUTS,
     NUM_WEIGHTS,
@@ -89,7 +90,8 @@ class Model:
     that are not in the lexicon; `spelling` says how their letters count.
     `network` adds neural potentials to u. A's score of a word gets the first of the sums over its
     letters of what `stroke_network` says of each, and what `word_network` says of those sums and
-    the factors.
+    the factors. `sharpness` multiplies these scores: what networks learned by heart makes them too
+    sure of people whom they have not seen. `hands` says how people differ, for `Decoder.adapt`.
     """
 
     weights: NDArray[np.float64]
@@ -104,6 +106,8 @@ class Model:
     word_network: Network | None = None
     stroke_network: Network | None = None
     about: dict[str, Any] = field(default_factory=dict)
+    sharpness: float = 1.0
+    hands: Hands | None = None
 
     def __post_init__(self):
         if self.weights.shape != (NUM_WEIGHTS,) or not np.isfinite(self.weights).all():
@@ -124,6 +128,8 @@ class Model:
             self.word_network.checked(len(self.factors) + strokes, 1)
         if not 0 < self.epsilon < 1:
             raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
+        if not 0.01 <= self.sharpness <= 100:
+            raise InputError(f"sharpness = {self.sharpness} must be between 0.01 and 100")
 
     @classmethod
     def untrained(cls, layout: Layout, settings: Settings | None = None) -> Model:
@@ -174,6 +180,7 @@ class Model:
             "factors": list(self.factors),
             "rectified": [name for name, network in self._networks() if network.rectified],
             "about": self.about,
+            "sharpness": self.sharpness,
         }
         tensors = {
             "weights": self.weights.astype(np.float32),
@@ -181,6 +188,8 @@ class Model:
         }
         for name, network in self._networks():
             tensors |= network.tensors(name)
+        if self.hands is not None:
+            tensors |= {f"hands.{k}": v.astype(np.float32) for k, v in vars(self.hands).items()}
         try:
             save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
         except OSError as error:
@@ -212,11 +221,21 @@ class Model:
                 word_network,
                 stroke_network,
                 dict(header["about"]),
+                # Files from before 0.2 have neither.
+                float(header.get("sharpness", 1.0)),
+                _hands(tensors),
             )
         except InputError as error:
             raise InputError(error.message, place=place) from None
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a damaged model: {error!r}", place=place) from None
+
+
+def _hands(tensors: dict[str, NDArray]) -> Hands | None:
+    parts = [f.name for f in fields(Hands)]
+    if not any(f"hands.{name}" in tensors for name in parts):
+        return None
+    return Hands(*(tensors[f"hands.{name}"].astype(float) for name in parts))
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, NDArray], dict[str, Any]]:

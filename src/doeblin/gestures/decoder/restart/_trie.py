@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,18 @@ class Trie:
         return cls(
             layout, lexicon, parent, letter, first_child, first_word, words, levels, doubles, best
         )
+
+    def best_with(self, raised: Mapping[int, float]) -> NDArray[np.float64]:
+        """`best` where some words, by number, have greater log-frequencies than in the lexicon."""
+        best = self.best.copy()
+        for word, value in raised.items():
+            # A node's words are neighbours, so its place in `words` tells a word's node.
+            for at in np.flatnonzero(self.words == word):
+                node = int(np.searchsorted(self.first_word, at, side="right")) - 1
+                while node >= 0 and best[node] < value:
+                    best[node] = value
+                    node = int(self.parent[node])
+        return best
 
     @property
     def num_nodes(self) -> int:

@@ -22,6 +22,7 @@ from ..words import FEATURES
 from ._adam import Adam
 from ._checkpoint import Checkpoint
 from ._factors import Judged, fit_openness, fit_words
+from ._hands import fit_hands
 from ._likelihood import Likelihood
 from ._plan import Plan, Progress
 
@@ -179,7 +180,7 @@ def _train_words(
     decoder = Decoder(replace(model, spelling=spelling), lexicon, factors=factors)
     odds = decoder.candidates(some[:_OPENED], features=False)
     openness = fit_openness(odds.log_spelt - odds.log_lexicon, gold[:_OPENED] == -2)
-    return replace(model, spelling=spelling, openness=openness)
+    return replace(model, spelling=spelling, openness=openness, hands=fit_hands(decoder, gestures))
 
 
 def fit_spelling(decoder: Decoder, gestures: Sequence[Gesture]) -> Spelling:

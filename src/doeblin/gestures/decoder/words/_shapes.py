@@ -29,6 +29,20 @@ FEATURES = (
     "dwell_on_doubles",
 )
 NUM_FEATURES = len(FEATURES)
+# How the drawn path lies beside the ideal one: shifts, slopes of stretch and slant. A's own factors
+# do not look at these; they say whose hand it was.
+SHIFTS = (
+    "shift_x",
+    "shift_y",
+    "start_x",
+    "start_y",
+    "end_x",
+    "end_y",
+    "stretch_x",
+    "stretch_y",
+    "slant",
+)
+NUM_SHIFTS = len(SHIFTS)
 _POINTS = 32
 # A key is dwelt on within this distance.
 _TOUCH = 0.7
@@ -105,6 +119,28 @@ def elastic(points, plane, keys):
 
 
 @part(error_model="numpy")
+def shifts(drawn, ideal, out):
+    """How the points of a drawn path lie beside those of the ideal one (`SHIFTS`)."""
+    mx, my = column_mean(ideal, 0), column_mean(ideal, 1)
+    off_x = column_mean(drawn, 0) - mx
+    off_y = column_mean(drawn, 1) - my
+    wide, tall, along, down, across = 1.0, 0.5, 0.0, 0.0, 0.0
+    for k in range(_POINTS):
+        x, y = ideal[k, 0] - mx, ideal[k, 1] - my
+        dx, dy = drawn[k, 0] - ideal[k, 0] - off_x, drawn[k, 1] - ideal[k, 1] - off_y
+        wide += x * x / _POINTS
+        tall += y * y / _POINTS
+        along += x * dx / _POINTS
+        down += y * dy / _POINTS
+        across += y * dx / _POINTS
+    out[0], out[1] = off_x, off_y
+    out[2], out[3] = drawn[0, 0] - ideal[0, 0], drawn[0, 1] - ideal[0, 1]
+    out[4], out[5] = drawn[-1, 0] - ideal[-1, 0], drawn[-1, 1] - ideal[-1, 1]
+    # A short path says little of slopes: the ones and halves above shrink them.
+    out[6], out[7], out[8] = along / wide, down / tall, across / tall
+
+
+@part(error_model="numpy")
 def word_features(trace, plane, drawn, shape_drawn, length, keys, doubled, out):
     """The features of one word for one trace (y in key widths), after the first three.
 
@@ -159,6 +195,7 @@ def word_features(trace, plane, drawn, shape_drawn, length, keys, doubled, out):
     out[14] = slowness
     out[15] = slowness * slowness
     out[16] = dwell
+    shifts(drawn, ideal, out[NUM_FEATURES:])
 
 
 @part(error_model="numpy")

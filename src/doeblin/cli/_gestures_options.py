@@ -1,0 +1,84 @@
+"""Options that the commands of `doeblin gestures` share, and what they stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .._errors import InputError, Place
+from . import _console
+
+if TYPE_CHECKING:
+    from ..gestures.data import Gesture, Layout, Lexicon
+    from ..gestures.decoder import Decoder
+
+layout_option = click.option(
+    "--layout",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keyboard layout as JSON.  [default: qwerty]",
+)
+lexicon_option = click.option(
+    "--lexicon",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Words and frequencies as TSV.  [default: the embedded English list]",
+)
+size_option = click.option(
+    "--lexicon-size",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Use only the commonest words of the lexicon.",
+)
+format_option = click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["auto", "jsonl", "futo", "log"]),
+    default="auto",
+    show_default=True,
+    help="JSONL of this program, FUTO's JSONL, or a raw How We Swipe log.",
+)
+hand_option = click.option(
+    "--hand",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What `adapt` learned of a person.",
+)
+
+
+def make_layout(path: Path | None) -> Layout:
+    """The layout of a file, or QWERTY."""
+    from ..gestures.data import Layout
+
+    return Layout.read(path) if path else Layout.qwerty()
+
+
+def make_lexicon(path: Path | None, size: int) -> Lexicon:
+    """The commonest words of a file, or of the embedded list."""
+    from ..gestures.data import Lexicon
+
+    return Lexicon.read(path).top(size) if path else Lexicon.embedded(size)
+
+
+def make_decoder(
+    model: Path, layout: Path | None, lexicon: Path | None, size: int, hand: Path | None = None
+) -> Decoder:
+    """The decoder that the options ask for."""
+    from ..gestures.data import Layout
+    from ..gestures.decoder import Decoder, Hand, Model
+
+    keys = Layout.read(layout) if layout else None
+    whose = Hand.load(hand) if hand else None
+    return Decoder(Model.named(model), make_lexicon(lexicon, size), layout=keys, hand=whose)
+
+
+def read_data(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
+    """The gestures of a file; rows that cannot be used are told on standard error."""
+    from ..gestures.data import read_gestures
+
+    reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
+    if reading.problems:
+        _console.echo(f"{path}: {reading.report()}", err=True)
+    if not reading.gestures:
+        raise InputError("no gesture here can be used", place=Place(str(path)))
+    return reading.gestures
