@@ -66,6 +66,12 @@ async def decode(given: schemas.DecodeRequest, request: Request) -> schemas.Deco
     return schemas.DecodeAnswer(**await answer(request, "decode", "decode", given))
 
 
+@decoding.post("/adapt")
+async def adapt(given: schemas.AdaptRequest, request: Request) -> schemas.AdaptAnswer:
+    """What a confirmed word tells of the person's hand: to be kept, and sent with the next."""
+    return schemas.AdaptAnswer(**await answer(request, "decode", "adapt", given))
+
+
 @decoding.post("/tours")
 async def tours(given: schemas.ToursRequest, request: Request) -> schemas.ToursAnswer:
     """The decoder's chain over words at work: each step, and where it restarted."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from .._errors import InputError
-from ..gestures import Decoder, Generator, Gesture, Layout, Lexicon, Model
+from ..gestures import Decoder, Generator, Gesture, Hand, Layout, Lexicon, Model
 from ._worker import Emit, Handler, Message, Say
 
 
@@ -29,6 +30,11 @@ def prepare(say: Say) -> Handler:
         layout = payload.get("layout")
         chosen = decoder(json.dumps(layout, sort_keys=True) if layout is not None else None)
         gesture = _gesture(payload["points"], chosen.layout)
+        if payload.get("hand") is not None:
+            chosen = chosen.with_hand(Hand.from_json(payload["hand"]))
+        if payload["task"] == "adapt":
+            adapted = chosen.adapt([replace(gesture, word=payload["word"].lower())])
+            return {"hand": adapted.hand.to_json(), "learned": adapted is not chosen}
         if payload["task"] == "tours":
             return _tours(chosen, gesture, payload["steps"], payload["seed"])
         guesses = chosen.decode([gesture], top=payload["k"])[0]

@@ -12,6 +12,9 @@ POINTS = 5_000
 STATES = 12
 STAGES = 8
 TOUR_STEPS = 400
+# Of what a browser keeps of its person: words counted, and letters of a word.
+HAND_WORDS = 500
+WORD_LETTERS = 60
 LONGEST_VERIFY = 60.0
 # Of connections: seconds for a request to come in, and how many may wait for theirs at a time.
 READ_SECONDS = 10.0

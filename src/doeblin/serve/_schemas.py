@@ -6,7 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ._limits import LONGEST_VERIFY, POINTS, PROGRAM_CHARACTERS, STAGES, STATES, TOUR_STEPS
+from ._limits import (
+    HAND_WORDS,
+    LONGEST_VERIFY,
+    POINTS,
+    PROGRAM_CHARACTERS,
+    STAGES,
+    STATES,
+    TOUR_STEPS,
+    WORD_LETTERS,
+)
 
 _BIG = 2**31 - 1
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]
@@ -59,9 +68,24 @@ class KeyboardLayout(_Given):
     keys: list[Key] = Field(min_length=1, max_length=64)
 
 
+_Word = Annotated[str, Field(min_length=1, max_length=WORD_LETTERS)]
+
+
+class HandGiven(_Given):
+    """What confirmed words told of a person. The server keeps nothing of it."""
+
+    format: Literal["doeblin-hand-1"] = "doeblin-hand-1"
+    weight: Number = Field(ge=0, description="How many words counted.")
+    sums: dict[_Word, Number] = Field(max_length=64, description="What was observed of them.")
+    counts: dict[_Word, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        max_length=HAND_WORDS, description="How often each word was confirmed."
+    )
+
+
 class _Trace(_Given):
     points: list[Point] = Field(min_length=1, max_length=POINTS)
     layout: KeyboardLayout | None = Field(None, description="The keyboard; without it, QWERTY.")
+    hand: HandGiven | None = Field(None, description="Whose hand it is, from `/api/adapt`.")
 
 
 class DecodeRequest(_Trace):
@@ -75,6 +99,15 @@ class Candidate(BaseModel):
 
 class DecodeAnswer(BaseModel):
     candidates: list[Candidate]
+
+
+class AdaptRequest(_Trace):
+    word: _Word = Field(description="What the person says that the swipe meant.")
+
+
+class AdaptAnswer(BaseModel):
+    hand: HandGiven
+    learned: bool = Field(description="Whether the word taught anything: if the lexicon has it.")
 
 
 class ToursRequest(_Trace):

@@ -2,6 +2,7 @@
 
 import { get, newest } from "./api.js";
 import { $, h, percent, problem, replace } from "./dom.js";
+import { LearnedHand } from "./hand.js";
 import { Keyboard } from "./keyboard.js";
 import { Tours } from "./tours.js";
 import { Working, pending } from "./working.js";
@@ -12,7 +13,9 @@ const SHOWN = 4;
 let keyboard;
 let tours;
 let working;
-let words = []; // accepted
+let hand;
+let words = []; // accepted, each with how to unlearn it
+let swiped = null; // the trace of the guesses
 let guesses = [];
 let chosen = -1; // which guess stands in the text, not yet accepted
 
@@ -23,7 +26,8 @@ export async function start() {
     onSpace: () => say("space"), // the word was taken as the finger came down
   });
   working = new Working($("swipe-mark"), "decode");
-  tours = new Tours();
+  hand = new LearnedHand();
+  tours = new Tours(() => hand.given);
   $("swipe-back").addEventListener("click", back);
   $("swipe-clear").addEventListener("click", clear);
   $("swipe-form").addEventListener("submit", (event) => {
@@ -60,15 +64,16 @@ async function greet() {
 
 // ---- asking
 
-async function ask(points) {
+async function ask(points, own = true) {
   problem($("swipe-problem"), "");
   tours.forget();
   working.start("Reading the swipe …");
   try {
-    const found = await decode({ points, k: SHOWN });
+    const found = await answer(points);
     if (!found) return;
     working.stop();
     guesses = found.candidates;
+    swiped = own ? points : null; // a typed trace says nothing of a hand
     chosen = guesses.length ? 0 : -1;
     tours.offer(points);
     say(
@@ -86,6 +91,19 @@ async function ask(points) {
   show();
 }
 
+// With what is known of the person; if that is refused, without, and it is forgotten.
+async function answer(points) {
+  const given = hand.given;
+  try {
+    return await decode({ points, k: SHOWN, hand: given });
+  } catch (error) {
+    if (error.status !== 422 || !given) throw error;
+    const found = await decode({ points, k: SHOWN });
+    hand.fail(error);
+    return found;
+  }
+}
+
 function typed() {
   const field = $("swipe-typed");
   const letters = field.value.toLowerCase().replace(/\s/g, "");
@@ -96,7 +114,7 @@ function typed() {
     return;
   }
   accept();
-  ask(keyboard.follow(letters));
+  ask(keyboard.follow(letters), false);
   field.select();
 }
 
@@ -104,7 +122,10 @@ function typed() {
 
 function accept() {
   problem($("swipe-problem"), "");
-  if (chosen >= 0) words.push(guesses[chosen].word);
+  if (chosen >= 0) {
+    const { word } = guesses[chosen];
+    words.push({ word, unlearn: hand.learn(swiped, word) });
+  }
   guesses = [];
   chosen = -1;
   show();
@@ -122,7 +143,12 @@ function back() {
   decode.drop();
   working.stop();
   problem($("swipe-problem"), "");
-  const gone = chosen >= 0 ? guesses[chosen].word : words.pop();
+  let gone = chosen >= 0 ? guesses[chosen].word : null;
+  if (!gone && words.length) {
+    const last = words.pop();
+    last.unlearn(); // who deletes a word did not mean it
+    gone = last.word;
+  }
   guesses = [];
   chosen = -1;
   keyboard.clear();
@@ -138,7 +164,7 @@ function clear() {
 
 function show() {
   const text = $("swipe-text");
-  const parts = words.length ? [`${words.join(" ")} `] : [];
+  const parts = words.length ? [`${words.map(({ word }) => word).join(" ")} `] : [];
   if (chosen >= 0) parts.push(h("span", { class: "maybe" }, guesses[chosen].word));
   if (!parts.length) parts.push(h("span", { class: "empty" }, "Your text will appear here."));
   else parts.push(h("span", { class: "caret", "aria-hidden": "true" }));

@@ -7,7 +7,8 @@ const STEPS = 200;
 const PACE = 70; // milliseconds a step
 
 export class Tours {
-  constructor() {
+  constructor(hand) {
+    this.hand = hand; // whose it is, when asked
     this.points = null;
     this.timer = null;
     this.seed = 0;
@@ -33,7 +34,7 @@ export class Tours {
     $("chain-play").textContent = "Drawing …";
     let found;
     try {
-      found = await post("/api/tours", { points, steps: STEPS, seed: this.seed++ });
+      found = await post("/api/tours", { points, steps: STEPS, seed: this.seed++, hand: this.hand() });
     } catch (error) {
       problem($("swipe-problem"), error.message);
       return;

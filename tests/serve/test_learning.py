@@ -1,0 +1,145 @@
+"""The page learns from what is accepted, keeps it in the browser, and forgets when told to."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from doeblin.gestures import Decoder, Generator, Hand, Lexicon, Model
+
+from .browsing import LAYOUT, clear, enter, shoot, swipe
+
+_KEPT = "() => JSON.parse(localStorage.getItem('doeblin-hand'))"
+
+
+def points(gesture):
+    rows = zip(gesture.x.tolist(), gesture.y.tolist(), gesture.t.tolist(), strict=True)
+    return [{"x": x, "y": y, "t": t} for x, y, t in rows]
+
+
+def counts(page) -> dict[str, int] | None:
+    kept = page.evaluate(_KEPT)
+    return kept and kept["counts"]
+
+
+def test_api_is_the_decoder_and_keeps_nothing(client):
+    decoder = Decoder(Model.shipped(), Lexicon.embedded(10_000))
+    maker, rng = Generator(LAYOUT, noise=1.2), np.random.default_rng(4)
+    hand = None
+    for word in ("hello", "world", "there"):
+        gesture = maker.gesture(word, rng)
+        body = {"points": points(gesture), "word": word, "hand": hand}
+        answer = client.post("/api/adapt", json=body).json()
+        assert answer["learned"]
+        hand = answer["hand"]
+        decoder = decoder.adapt([gesture])
+    known = Hand.from_json(hand)
+    assert known.counts == decoder.hand.counts == {"hello": 1, "world": 1, "there": 1}
+    assert known.weight == pytest.approx(decoder.hand.weight)
+    np.testing.assert_allclose(known.sums, decoder.hand.sums)
+    gesture = maker.gesture("people", rng)
+    body = {"points": points(gesture), "k": 3}
+    with_hand = client.post("/api/decode", json={**body, "hand": hand}).json()["candidates"]
+    without = client.post("/api/decode", json=body).json()["candidates"]
+    expected = decoder.decode([gesture], top=3)[0]
+    assert [c["word"] for c in with_hand] == [guess.word for guess in expected]
+    np.testing.assert_allclose(
+        [c["probability"] for c in with_hand], [guess.probability for guess in expected]
+    )
+    assert with_hand != without
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weight": -1.0}, "weight"),
+        ({"weight": 1e6}, "must be in"),
+        ({"sums": {"pace": 1.0}}, "sums of a hand"),
+        ({"counts": {"a": 0}}, "at least 1"),
+        ({"counts": {f"w{k}": 1 for k in range(501)}}, "at most 500"),
+        ({"counts": {"x" * 100: 1}}, "characters"),
+        ({"format": "other"}, "one of"),
+        ({"more": 1}, "not something"),
+    ],
+)
+def test_bad_hands_are_refused_in_one_line(client, change, message):
+    body = {"points": points(clear("hello")), "hand": {**Hand().to_json(), **change}}
+    answer = client.post("/api/decode", json=body)
+    assert answer.status_code == 422
+    text = answer.json()["error"]["message"]
+    assert message in text and "\n" not in text and len(text) < 400
+
+
+def test_page_learns_corrections_and_forgets(page):
+    enter(page, "swipe")
+    assert counts(page) is None and page.is_checked("#swipe-learn")
+    swipe(page, clear("hello"))
+    second = page.locator(".candidate .word").nth(1).text_content()
+    assert counts(page) is None  # what merely stands is not accepted
+    page.locator(".candidate").nth(1).click()
+    sent = []
+    page.on("request", lambda request: sent.append(request))
+    page.keyboard.press("Space")
+    page.wait_for_function("() => localStorage.getItem('doeblin-hand')")
+    assert counts(page) == {second: 1}
+    swipe(page, clear("world"))
+    decoded = [json.loads(r.post_data) for r in sent if r.url.endswith("/api/decode")]
+    assert decoded[-1]["hand"]["counts"] == {second: 1}
+    page.keyboard.press("Space")
+    page.wait_for_function(
+        "() => Object.keys(JSON.parse(localStorage['doeblin-hand']).counts).length > 1"
+    )
+    shoot(page, "learning")
+    page.reload()
+    page.wait_for_selector("body[data-swipe=ready]")
+    assert counts(page) == {second: 1, "world": 1}
+    assert "2 words" in page.inner_text("#swipe-learned")
+    page.click("#swipe-forget")
+    assert counts(page) is None and page.is_disabled("#swipe-forget")
+
+
+def test_deleted_words_are_unlearned(page):
+    enter(page, "swipe")
+    for word in ("hello", "world"):
+        swipe(page, clear(word))
+        page.keyboard.press("Space")
+    page.wait_for_function("() => JSON.parse(localStorage['doeblin-hand'] ?? '{}').counts?.world")
+    page.click("#swipe-back")
+    assert counts(page) == {"hello": 1}
+    page.click("#swipe-back")
+    assert counts(page) is None
+
+
+def test_switch_is_obeyed(page):
+    enter(page, "swipe")
+    page.uncheck("#swipe-learn")
+    sent = []
+    page.on("request", lambda request: sent.append(request))
+    swipe(page, clear("hello"))
+    page.keyboard.press("Space")
+    swipe(page, clear("world"))
+    assert counts(page) is None
+    assert not [one for one in sent if one.url.endswith("/api/adapt")]
+    assert all(json.loads(r.post_data)["hand"] is None for r in sent if "/api/decode" in r.url)
+    page.reload()
+    page.wait_for_selector("body[data-swipe=ready]")
+    assert not page.is_checked("#swipe-learn")
+
+
+def test_what_cannot_be_used_is_forgotten(browser, server):
+    """A hand that another version kept, or somebody changed, costs no word."""
+    from .browsing import DESK, opened
+
+    for page in opened(browser, server, "422", viewport=DESK):
+        enter(page, "swipe")
+        page.evaluate(
+            """() => localStorage.setItem("doeblin-hand", JSON.stringify(
+              { format: "doeblin-hand-1", weight: 3, sums: { pace: 9 }, counts: { hello: 1 } }))"""
+        )
+        page.reload()
+        page.wait_for_selector("body[data-swipe=ready]")
+        assert swipe(page, clear("world"))[0] == "world"
+        page.wait_for_function("() => localStorage.getItem('doeblin-hand') === null")
+        assert "forgotten" in page.inner_text("#swipe-learned")
