@@ -24,6 +24,12 @@ def counts(page) -> dict[str, int] | None:
     return kept and kept["counts"]
 
 
+def space(page) -> None:
+    """Accepts the word that stands; on a button or a switch, the key would press that."""
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("Space")
+
+
 def test_api_is_the_decoder_and_keeps_nothing(client):
     decoder = Decoder(Model.shipped(), Lexicon.embedded(10_000))
     maker, rng = Generator(LAYOUT, noise=1.2), np.random.default_rng(4)
@@ -81,13 +87,13 @@ def test_page_learns_corrections_and_forgets(page):
     page.locator(".candidate").nth(1).click()
     sent = []
     page.on("request", lambda request: sent.append(request))
-    page.keyboard.press("Space")
+    space(page)
     page.wait_for_function("() => localStorage.getItem('doeblin-hand')")
     assert counts(page) == {second: 1}
     swipe(page, clear("world"))
     decoded = [json.loads(r.post_data) for r in sent if r.url.endswith("/api/decode")]
     assert decoded[-1]["hand"]["counts"] == {second: 1}
-    page.keyboard.press("Space")
+    space(page)
     page.wait_for_function(
         "() => Object.keys(JSON.parse(localStorage['doeblin-hand']).counts).length > 1"
     )
@@ -104,7 +110,7 @@ def test_deleted_words_are_unlearned(page):
     enter(page, "swipe")
     for word in ("hello", "world"):
         swipe(page, clear(word))
-        page.keyboard.press("Space")
+        space(page)
     page.wait_for_function("() => JSON.parse(localStorage['doeblin-hand'] ?? '{}').counts?.world")
     page.click("#swipe-back")
     assert counts(page) == {"hello": 1}
@@ -118,7 +124,7 @@ def test_switch_is_obeyed(page):
     sent = []
     page.on("request", lambda request: sent.append(request))
     swipe(page, clear("hello"))
-    page.keyboard.press("Space")
+    space(page)
     swipe(page, clear("world"))
     assert counts(page) is None
     assert not [one for one in sent if one.url.endswith("/api/adapt")]

@@ -64,6 +64,14 @@ def test_futo_rows_cover_the_letters_area(tmp_path):
     assert [layout.letters[key] for key in layout.nearest(gesture.x, gesture.y)] == ["a", "t"]
 
 
+def test_futo_rows_of_other_languages_and_with_commas_are_kept(tmp_path):
+    """Whether the word can be spelled here says nothing of the trace."""
+    row = {"data": [{"x": 0.1, "y": 0.5, "t": 0}, {"x": 0.45, "y": 0.2, "t": 90}]}
+    words = ["atri,", "Į", "(b.)", ""]
+    reading = read_gestures(lines(tmp_path / "f.jsonl", *({**row, "word": w} for w in words)))
+    assert [g.word for g in reading.gestures] == ["atri", "į", "b", ""] and not reading.problems
+
+
 def test_raw_logs_are_cut_at_touches(tmp_path):
     def event(time, name, x, word="to", error=0):
         return f"s {time} 360 210 {name} {x} 30 1 1 0 {word} {error}"

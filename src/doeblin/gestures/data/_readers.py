@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from ._layout import Layout
 
 Format = Literal["auto", "jsonl", "futo", "log"]
 """How gestures are written in a file; `auto` looks at its beginning."""
+_AROUND = string.whitespace + string.punctuation
 _LOG_HEADER = ("sentence", "timestamp", "keyb_width", "keyb_height", "event", "x_pos", "y_pos")
 
 
@@ -144,7 +146,9 @@ def _from_futo(row: dict[str, Any], layout: Layout) -> Gesture:
         [float(point["x"]) * layout.width for point in points],
         [float(point["y"]) * rows for point in points],
         [float(point["t"]) for point in points],
-        word=_word(row.get("word", ""), layout),
+        # People were shown texts: commas are no part of a swipe, and a word with a letter that has
+        # no key here was swiped all the same.
+        word=str(row.get("word", "")).strip(_AROUND).lower(),
         user=str(row.get("session", "")),
         id=str(row.get("id", "")),
     )

@@ -36,6 +36,10 @@ _LOGS = {"distance": 0.05, "shape_distance": 0.02, "elastic": 0.05, "greatest_el
 OBSERVED = (*_PLAIN, *_LOGS, *SHIFTS)
 # Bounds, in standard deviations of all people: of what is learned from a word, and what is judged.
 _LEARNED, _JUDGED = 3.0, 4.0
+# How far a person's mean may be from that of all, in standard deviations between people.
+_FARTHEST = 2.5
+# However odd a hand, it makes no word likelier or less likely than by this much, in nats.
+_MOST_SAID = 3.0
 # A word as unlikely as this is as likely to be confirmed by mistake.
 _MISTAKE = 0.01
 # How much is kept: older words fade then.
@@ -78,13 +82,16 @@ class Hands:
 
     def scores(self, hand: Hand, features: Floats, shifts: Floats) -> Floats:
         """What knowing the hand adds to the log-scores of words."""
-        return self.terms(*self.posterior(hand), observed(features, shifts)) @ self.weights
+        terms = self.terms(*self.posterior(hand), observed(features, shifts))
+        return np.clip(terms @ self.weights, -_MOST_SAID, _MOST_SAID)
 
     def posterior(self, hand: Hand) -> tuple[Floats, Floats]:
         """s and m of a hand, m in standard deviations."""
         known = hand.weight * self.share
         s = known / (known + 1 - self.share)
-        return s, s * np.asarray(hand.sums) / max(hand.weight, 1e-12)
+        # Nobody is much farther from the others than people are from each other.
+        most = _FARTHEST * np.sqrt(self.share)
+        return s, np.clip(s * np.asarray(hand.sums) / max(hand.weight, 1e-12), -most, most)
 
     def terms(self, s: Floats, m: Floats, values: Floats) -> Floats:
         """s·((z - m)² - z²) of observed values."""

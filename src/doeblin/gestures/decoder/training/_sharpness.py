@@ -12,7 +12,7 @@ from .._decoder import Decoder, log_normalised
 
 _CHUNK = 64
 _LEAST = 100
-_GRID = np.exp(np.linspace(np.log(0.4), np.log(2.5), 111))
+_GRID = np.exp(np.linspace(np.log(0.2), np.log(5.0), 161))
 
 
 def fit_sharpness(decoder: Decoder, gestures: Sequence[Gesture]) -> float:
