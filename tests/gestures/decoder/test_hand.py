@@ -211,6 +211,7 @@ def test_hands_are_saved_and_loaded(knowing, people, tmp_path):
     assert loaded.decode(people[:5]) == knowing.adapt(people[:10]).decode(people[:5])
     knowing.model.save(tmp_path / "model.safetensors")
     again = Model.load(tmp_path / "model.safetensors").hands
+    assert again is not None
     np.testing.assert_allclose(again.weights, knowing.model.hands.weights, rtol=1e-6)
     with pytest.raises(InputError, match="finite numbers"):
         Hands(*(np.full(SIZE, np.nan),) * 4)
