@@ -11,6 +11,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 _OPERATIONS = {
     "/api/decode": {"post"},
+    "/api/adapt": {"post"},
     "/api/tours": {"post"},
     "/api/keyboard": {"get"},
     "/api/verify": {"post"},
