@@ -24,7 +24,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", choices=[*names, []], help="which ones (default: all)")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="where the JSON goes")
-    parser.add_argument("--data", type=Path, help="the data of benchmarks that ship none (snakes)")
+    parser.add_argument(
+        "--data", type=Path, help="the data of benchmarks that ship none (snakes, letters, tags)"
+    )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     machine = {

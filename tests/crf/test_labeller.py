@@ -323,3 +323,17 @@ def test_a_bad_sequence_is_named_by_its_index(fitted: SequenceLabeller):
             labeller.predict([good, np.zeros((2, 3))])
         with pytest.raises(InputError, match=r"sequence 1 is no array of numbers of shape"):
             labeller.predict([good, [[1.0], [1.0, 2.0]]])
+
+
+def test_where_memory_is_short_batches_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch):
+    """Eight parts of one sequence make a step; the law is the same, so the predictions are, too."""
+    monkeypatch.setattr("doeblin.crf._labeller._MOST_BYTES", 1)
+    data = sequences(16, 0)
+    labeller = SequenceLabeller(
+        parity, kernel="gibbs", epsilon=0.2, batch_size=8, epochs=2, num_buckets=1, num_walks=2
+    ).fit(*data)
+    assert labeller.fit_ is not None and abs(labeller.parameters_.density.weights[0]) > 0
+    marginals = labeller.predict_marginals(data[0][:3])
+    for each, observed in zip(marginals, data[0], strict=False):
+        assert each.shape == (len(observed), LABELS)
+        np.testing.assert_allclose(each.sum(axis=1), 1, atol=1e-4)

@@ -38,13 +38,12 @@ def sample_end(
     # the other end it is of no consequence.
     order = jnp.clip(jnp.where(block.from_start, length - 1 - index, index), 0, places - 1)
     inside = block.mask(places, length) & potentials.inside
-    steps = potentials.steps
     forward = potentials.unary + sums.after
 
     def step(neighbour: Array, visit: tuple[Array, Array]) -> tuple[Array, Array]:
         place, word = visit
-        came = steps[jnp.maximum(place - 1, 0), neighbour]
-        goes = steps[jnp.minimum(place, places - 2), :, neighbour]
+        came = potentials.step(jnp.maximum(place - 1, 0))[neighbour]
+        goes = potentials.step(jnp.minimum(place, places - 2))[:, neighbour]
         logits = jnp.where(
             block.from_start,
             sums.before[place] + jnp.where(place < length - 1, goes, 0),
@@ -65,7 +64,7 @@ def log_prob_end(potentials: Potentials, sums: Sums, state: Labels, block: Fract
     index, size = jnp.arange(places), block.size(potentials.length)
     inside = block.mask(places, length) & potentials.inside
     at_places = jnp.where(inside, potentials.unary[index, state], 0).sum()
-    pairs = potentials.steps[index[:-1], state[:-1], state[1:]]
+    pairs = potentials.at_steps(state)
     touched = (inside[:-1] | inside[1:]) & (index[1:] < length)
     weight = at_places + jnp.where(touched, pairs, 0).sum()
     # All versions together weigh what the sums say at the rest's last label before the block.

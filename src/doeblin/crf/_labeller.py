@@ -42,6 +42,9 @@ Decoder = Callable[[Array, Array, int], Array]
 """From states, their weights and the number of labels to what is predicted."""
 
 
+_MOST_BYTES = 2**29  # of what sequences that are taken at once have in memory
+
+
 class Parameters(eqx.Module):
     """θ_0 of the restart u, θ_1 of the kernel A, and A's extra weights."""
 
@@ -108,6 +111,8 @@ class SequenceLabeller(Options):
             raise InputError(f"kernel = {self.kernel!r} must be 'gibbs', 'block' or 'both'")
         whole("crf_steps", self.crf_steps, least=0)
         whole("predict_walks", self.predict_walks, least=1)
+        whole("num_walks", self.num_walks, least=1)
+        whole("batch_size", self.batch_size, least=1)
         not_negative("l2", self.l2)
         not_negative("learning_rate", self.learning_rate)
         self.encoder_ = Encoder(X, y)
@@ -212,17 +217,30 @@ class SequenceLabeller(Options):
         # A extends u's features with zeros, so it leaves u invariant (the paper's initialisation).
         start = Parameters(base, base, HighOrder(jnp.zeros(size), extra))
         estimator = self.estimator or Reversal(FixedHorizon(self.epsilon), num_walks=self.num_walks)
+        optimiser = optax.adagrad(self.learning_rate)
+        # Batches of long sequences are taken in parts, whose gradients are added up.
+        wanted = min(self.batch_size, max(data.sizes))
+        # Derivatives keep some 24 numbers for each score: 1.6 GB for 1,000 places and 26 labels.
+        longest, steps = max(map(len, labels)), 24 / self.epsilon
+        parts = -(-wanted // self._fitting(wanted, longest, self.num_walks, steps))
+        if parts > 1:
+            optimiser = optax.MultiSteps(optimiser, parts).gradient_transformation()
         return fit(
             _Objective(estimator, self._design),
             start,
             data,
-            optimiser=optax.adagrad(self.learning_rate),
-            batch_size=self.batch_size,
+            optimiser=optimiser,
+            batch_size=-(-wanted // parts),
             epochs=self.epochs,
             penalty=SquaredNorm(self.l2),
             progress=self.progress,
             seed=self.seed,
         )
+
+    def _fitting(self, batch_size: int, length: int, num_walks: int, steps: float) -> int:
+        """How many sequences at once: of each step that is kept, scores of all proposals."""
+        each = 4 * length * num_walks * len(self.classes_) * (self.num_proposals + 1) * steps
+        return max(1, min(batch_size, int(_MOST_BYTES / each)))
 
     def _dataset(self, examples: list[Any]) -> Dataset:
         return Dataset(
@@ -246,7 +264,8 @@ class SequenceLabeller(Options):
             return found
         self._entries = max(self._entries, *(_entries(each) for each, _ in examples))
         data = self._dataset(examples)
-        batch_size = min(256, max(data.sizes))
+        longest = max(int(each.length) for each, _ in examples)
+        batch_size = self._fitting(min(256, max(data.sizes)), longest, self.predict_walks, 1)
         key = SeedKeys.of(self.seed).prediction
         for number, batch in enumerate(data.all_batches(batch_size)):
             observed, places = batch.examples

@@ -75,6 +75,17 @@ class Potentials(eqx.Module):
         places, labels = self.unary.shape
         return jnp.broadcast_to(self.pairwise, (places - 1, labels, labels))
 
+    def step(self, number: Count) -> Float[Array, "labels labels"]:
+        """The pairwise scores of one step."""
+        return self.pairwise if self.pairwise.ndim == 2 else self.pairwise[number]
+
+    def at_steps(self, labels: Labels) -> Float[Array, " steps"]:
+        """The pairwise scores of a labelling."""
+        before, after = labels[:-1], labels[1:]
+        if self.pairwise.ndim == 2:
+            return self.pairwise[before, after]
+        return self.pairwise[jnp.arange(before.shape[0]), before, after]
+
     def normalised(self) -> Potentials:
         """The same, remembering its log-partition, which is then not computed again."""
         return Potentials(self.unary, self.pairwise, self.length, log_partition(self), self.sums)
@@ -96,11 +107,7 @@ class Potentials(eqx.Module):
 def log_weight(potentials: Potentials, labels: Labels) -> Scalar:
     """Unnormalised log-weight of one labelling; -inf if there is no such label somewhere."""
     at_places = jnp.take_along_axis(potentials.unary, labels[:, None], axis=1)[:, 0]
-    before, after = labels[:-1], labels[1:]
-    if potentials.pairwise.ndim == 2:
-        at_steps = potentials.pairwise[before, after]
-    else:
-        at_steps = potentials.pairwise[jnp.arange(before.shape[0]), before, after]
+    at_steps = potentials.at_steps(labels)
     # `where` and not a product: padding may hold -inf.
     inside = potentials.inside
     total = jnp.where(inside, at_places, 0).sum() + jnp.where(inside[1:], at_steps, 0).sum()
@@ -115,11 +122,14 @@ def log_partition(potentials: Potentials) -> Scalar:
     if potentials.log_z is not None:
         return potentials.log_z
 
-    def step(log_alpha: Array, place: tuple[Array, Array, Array]) -> tuple[Array, None]:
+    def step(log_alpha: Array, place: Place) -> tuple[Array, None]:
         unary, pairwise, inside = place
-        return jnp.where(inside, unary + advance(log_alpha, pairwise), log_alpha), None
+        following = unary + advance(log_alpha, _or_shared(pairwise, potentials))
+        return jnp.where(inside, following, log_alpha), None
 
-    last = jax.lax.scan(step, potentials.unary[0], _places(potentials))[0]
+    # For derivatives, what a step computes with all pairs of labels is computed again, not kept.
+    again = jax.checkpoint(step, prevent_cse=False)
+    last = jax.lax.scan(again, potentials.unary[0], _places(potentials))[0]
     return safe_logsumexp(last, axis=0)
 
 
@@ -150,9 +160,9 @@ def sample(key: RandomKey, potentials: Potentials) -> Labels:
 def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     """The labelling of largest log-weight, and that log-weight."""
 
-    def step(best: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def step(best: Array, place: Place) -> tuple[Array, Array]:
         unary, pairwise, inside = place
-        following = unary + jnp.max(best[:, None] + pairwise, axis=0)
+        following = unary + jnp.max(best[:, None] + _or_shared(pairwise, potentials), axis=0)
         following = jnp.where(inside, following, best)
         return following, following
 
@@ -182,9 +192,10 @@ def advance(
 def _filter(potentials: Potentials) -> Float[Array, "length labels"]:
     """log α_t: log-weights of all beginnings by their last label (repeated in the padding)."""
 
-    def step(log_alpha: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def step(log_alpha: Array, place: Place) -> tuple[Array, Array]:
         unary, pairwise, inside = place
-        following = jnp.where(inside, unary + advance(log_alpha, pairwise), log_alpha)
+        following = unary + advance(log_alpha, _or_shared(pairwise, potentials))
+        following = jnp.where(inside, following, log_alpha)
         return following, following
 
     first = potentials.unary[0]
@@ -193,8 +204,9 @@ def _filter(potentials: Potentials) -> Float[Array, "length labels"]:
 
 
 def _continuations(potentials: Potentials) -> Float[Array, "length labels"]:
-    def step(log_beta: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def step(log_beta: Array, place: Place) -> tuple[Array, Array]:
         unary, pairwise, inside = place
+        pairwise = _or_shared(pairwise, potentials)
         earlier = safe_logsumexp(pairwise + unary + log_beta, axis=1)
         earlier = jnp.where(inside, earlier, 0)
         return earlier, earlier
@@ -211,19 +223,32 @@ def _trace_back(potentials: Potentials, scores: Float[Array, "length labels"]) -
     """
     places, labels = potentials.unary.shape
 
-    def step(after: Array, place: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def step(after: Array, place: Place) -> tuple[Array, Array]:
         score, pairwise, index = place
+        pairwise = _or_shared(pairwise, potentials)
         ahead = jnp.where(index < potentials.length - 1, pairwise[:, after], 0)
         label = jnp.argmax(score + ahead)
         label = jnp.where(index < potentials.length, label, 0)
         return label, label
 
-    last_step = jnp.zeros((1, labels, labels), potentials.steps.dtype)
-    pairwise = jnp.concatenate([potentials.steps, last_step])
+    pairwise = None
+    if potentials.pairwise.ndim == 3:
+        last_step = jnp.zeros((1, labels, labels), potentials.pairwise.dtype)
+        pairwise = jnp.concatenate([potentials.pairwise, last_step])
     return jax.lax.scan(step, jnp.array(0), (scores, pairwise, jnp.arange(places)), reverse=True)[
         1
     ].astype(jnp.int32)
 
 
-def _places(potentials: Potentials) -> tuple[Array, Array, Array]:
-    return potentials.unary[1:], potentials.steps, potentials.inside[1:]
+Place = tuple[Array, Array | None, Array]
+
+
+def _places(potentials: Potentials) -> Place:
+    """What steps go through. One matrix for all steps is not repeated here: its derivatives would
+    be kept for each place."""
+    own = potentials.pairwise if potentials.pairwise.ndim == 3 else None
+    return potentials.unary[1:], own, potentials.inside[1:]
+
+
+def _or_shared(pairwise: Array | None, potentials: Potentials) -> Array:
+    return potentials.pairwise if pairwise is None else pairwise
