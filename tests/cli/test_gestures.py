@@ -73,6 +73,29 @@ def test_the_shipped_model_and_draws(run, data, tmp_path):
     assert status == 0 and len(out.splitlines()) == 4
 
 
+def test_a_hand_is_learned_and_used(run, data, tmp_path):
+    hand, size = tmp_path / "me.json", ("--lexicon-size", 500)
+    status, out, _ = run("gestures", "adapt", "shipped", data, "--hand", hand, *size, "--json")
+    assert status == 0 and json.loads(out) == json.loads(hand.read_text())
+    told = sum(json.loads(out)["counts"].values())
+    status, out, _ = run("gestures", "adapt", "shipped", data, "--hand", hand, *size)
+    assert status == 0 and f"{2 * told} words" in out  # added to what was there
+    plain, mine = (
+        run("gestures", "decode", "shipped", data, *size, "--json", *options)
+        for options in ((), ("--hand", hand))
+    )
+    assert plain[0] == mine[0] == 0 and plain[1] != mine[1]
+    status, out, _ = run("gestures", "evaluate", "shipped", data, *size, "--adapt", 10, "--json")
+    assert status == 0 and json.loads(out)["users"] == 6
+    status, out, _ = run("gestures", "evaluate", "shipped", data, *size, "--adapt", 10)
+    assert status == 0 and "log likelihood" in out
+    model = tmp_path / "model.safetensors"
+    status, out, _ = run(
+        "gestures", "tune", "shipped", data, "--sharpness", "--out", model, *size, "--json"
+    )
+    assert status == 0 and 0.2 < json.loads(out)["sharpness"] < 5 and model.exists()
+
+
 def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
     mixed = tmp_path / "mixed.jsonl"
     mixed.write_text(data.read_text().splitlines()[0] + "\nnonsense\n")
@@ -90,6 +113,10 @@ def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
         (["generate", "--layout", "absent.json"], "cannot read 'absent.json'"),
         (["evaluate", "shipped", "DATA", "--lexicon-size", "60000"], "1 to 50000"),
         (["generate", "--count", "0"], "count"),
+        (["decode", "shipped", "DATA", "--hand", "absent.json"], "cannot read 'absent.json'"),
+        (["evaluate", "shipped", "DATA", "--adapt", "5", "--draws", "9"], "--adapt goes with"),
+        (["tune", "shipped", "DATA", "--out", "x"], "nothing to fit"),
+        (["tune", "shipped", "DATA", "--out", "x", "--hands"], "too few people"),
     ],
 )
 def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):
