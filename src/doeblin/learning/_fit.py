@@ -22,10 +22,10 @@ from .._checkpoint import check_facts, remove_leftovers
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._mesh import at_home, check_agreement, checked_mesh, everywhere, using, writes
-from .._numbers import whole
 from .._seeds import SeedKeys
 from ..chains import Chain
 from . import _checkpoint as checkpoints
+from ._checks import check_options, check_parameters
 from ._contrastive import PersistentContrastive
 from ._data import Dataset, pair
 from ._estimate import AbstractEstimator, PathEstimate
@@ -160,13 +160,13 @@ def fit(
         if not len(validation):
             raise InputError("`validation` has no examples: leave it out, or give some")
         validation = Dataset(validation)
-    _check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
+    check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
     solver = Solver(optimiser or optax.adagrad(0.1))
     batch_size = min(batch_size, max(data.sizes))
     learned, fixed = eqx.partition(parameters, trainable)
     # Parameters given as numpy arrays, or scalars of weak types, would be compiled for twice.
     learned = jax.tree.map(lambda leaf: jnp.array(leaf, dtype=jnp.result_type(leaf)), learned)
-    _check_parameters(learned)
+    check_parameters(learned)
     data.check_numbers()
     state = solver.functions.init(learned)
     best = learned
@@ -364,41 +364,3 @@ def _resumed(
     trees, found = checkpoints.load(path, like)
     check_facts(path, found, facts)
     return jax.tree.map(jnp.asarray, trees), _Run(**found["run"])
-
-
-def _check_parameters(learned: Any) -> None:
-    leaves = jax.tree_util.tree_leaves_with_path(learned)
-    if not leaves:
-        raise InputError(
-            "there is nothing to train: no parameter is a floating-point array that `trainable` "
-            "picks"
-        )
-    for path, leaf in leaves:
-        if not np.all(np.isfinite(np.asarray(leaf))):
-            raise InputError(
-                f"the parameters at {jax.tree_util.keystr(path) or 'the root'} have NaN or "
-                "infinite numbers; start from finite ones, or leave them out of `trainable`"
-            )
-
-
-def _check_options(
-    objective: Any,
-    batch_size: int,
-    epochs: int,
-    patience: int | None,
-    validation: Dataset | None,
-    checkpoint_every: int,
-) -> None:
-    whole("batch_size", batch_size, least=1)
-    whole("epochs", epochs, least=1)
-    whole("checkpoint_every", checkpoint_every, least=1)
-    if validation is not None and isinstance(objective, PersistentContrastive):
-        raise InputError(
-            "persistent contrastive divergence estimates no log-likelihood to validate by: leave "
-            "`validation` out, and use `log_likelihood` with another estimator afterwards"
-        )
-    if patience is not None and (validation is None or patience < 1):
-        raise InputError(
-            f"patience = {patience} counts epochs without progress on validation data: it must be "
-            "at least 1, and `validation` must be given"
-        )

@@ -18,7 +18,7 @@ from ...system.terms import add as plus
 from ._emitter import Cells, Slot, Value
 from ._order import Order
 from ._shapes import brackets, flat, is_text, nested, pointed
-from ._static import STEPS
+from ._static import POINTER, STEPS
 from ._types import INT, CType, Opaque, string_values
 
 ARRAY = Opaque("array", "arrays")
@@ -290,6 +290,14 @@ class Arrays(Order):
             said = f"'{cells.shown}' is const, and is changed"
             raise InputError(said, place=self.place(node))
         return cells, nodes
+
+    def never_read(self, node: Any) -> bool:
+        """Is it a pointer of a function of ours that nobody reads?"""
+        if not isinstance(node, c_ast.ID) or node.name not in self.only_assigned:
+            return False
+        slot = self.lookup(node.name)
+        pointer = slot is not None and slot.kind == POINTER
+        return pointer and any(node.name in scope for scope in self.scopes[1:])
 
     # ---- arrays as parameters
 

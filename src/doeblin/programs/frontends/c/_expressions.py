@@ -30,7 +30,7 @@ from ._directive import binary_constant
 from ._emitter import SIGNED_OVERFLOW, Value
 from ._library import FLOATING
 from ._order import FALLIBLE, sound
-from ._static import COMPARISONS, POINTER, STEPS
+from ._static import COMPARISONS, STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
@@ -236,7 +236,7 @@ class Expressions(Arrays):
     def _assignment(self, node: Any) -> Value | None:
         if isinstance(node.lvalue, c_ast.ArrayRef):
             return self.assign_cell(node)
-        if self._never_read(node.lvalue) and self._plain_address(node.rvalue):
+        if self.never_read(node.lvalue) and self._plain_address(node.rvalue):
             return None
         name, kind = self.target(node.lvalue)
         self.check_assignment(node)
@@ -245,14 +245,6 @@ class Expressions(Arrays):
             value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
         self.assign(name, self.convert(value, kind).term, self.place(node.lvalue))
         return Value(var(name), kind)
-
-    def _never_read(self, node: Any) -> bool:
-        """Is it a pointer of a function of ours that nobody reads?"""
-        if not isinstance(node, c_ast.ID) or node.name not in self.only_assigned:
-            return False
-        slot = self.lookup(node.name)
-        pointer = slot is not None and slot.kind == POINTER
-        return pointer and any(node.name in scope for scope in self.scopes[1:])
 
     def _plain_address(self, node: Any) -> bool:
         """Is it an array's, or something else to point to that asks nothing of its operands?"""
