@@ -36,72 +36,81 @@ _LARGEST = 400  # parts of a product that is multiplied out
 
 def linearised(system: System) -> System:
     """The system with monomials as variables."""
-    return System(system.cuts, tuple(map(_without, system.clauses)), system.open)
+    clauses = tuple(_Monomials().without(clause) for clause in system.clauses)
+    return System(system.cuts, clauses, system.open)
 
 
 def monomials(system: System) -> set[tuple[str, ...]]:
     """Those of the clauses, over the variables of cuts; none is linear."""
     bases, found = base_names(system), set()
     for clause in system.clauses:
-        flat = _without(clause)
-        for name in variables(flat.constraint, *flat.args):
-            if name.startswith(_MARK):
-                found.add(tuple(bases.get(part, part) for part in _factors(name)))
+        made = _Monomials()
+        made.without(clause)
+        found |= {tuple(bases.get(name, name) for name in parts) for parts in made.used.values()}
     return found
 
 
-def _without(clause: Clause) -> Clause:
-    """The clause with monomials as variables."""
-    constraint, args = _linear(clause.constraint), tuple(map(_linear, clause.args))
-    made = sorted(name for name in variables(constraint, *args) if name.startswith(_MARK))
-    if made:
-        constraint = conj((constraint, *islice(_facts(made), _FACTS)))
-    return replace(clause, constraint=constraint, args=args)
+class _Monomials:
+    """The monomials of a clause, by the names of their variables."""
 
+    def __init__(self) -> None:
+        self.used: dict[str, list[str]] = {}
+        self._made: dict[str, list[str]] = {}
 
-def _facts(monomials: list[str]) -> Iterable[Term]:
-    """How monomials depend on each other."""
-    for one, other in combinations(monomials, 2):
-        left, right = _factors(one), _factors(other)
-        for name in _factors(one):
-            if name in right:
-                left.remove(name)
-                right.remove(name)
-        if len(left) == len(right) == 1:
-            same = compare("=", var(left[0]), var(right[0]))
-            yield implies(same, compare("=", var(one), var(other)))
-    for one in monomials:
-        for name in dict.fromkeys(_factors(one)):
-            yield implies(compare("=", var(name), ZERO), compare("=", var(one), ZERO))
+    def without(self, clause: Clause) -> Clause:
+        """The clause with monomials as variables."""
+        constraint, args = self._linear(clause.constraint), tuple(map(self._linear, clause.args))
+        names = sorted(self._made.keys() & variables(constraint, *args))
+        self.used = {name: self._made[name] for name in names}
+        if self.used:
+            constraint = conj((constraint, *islice(self._facts(), _FACTS)))
+        return replace(clause, constraint=constraint, args=args)
 
+    def _facts(self) -> Iterable[Term]:
+        """How monomials depend on each other."""
+        for (one, first), (other, second) in combinations(self.used.items(), 2):
+            left, right = list(first), list(second)
+            for name in first:
+                if name in right:
+                    left.remove(name)
+                    right.remove(name)
+            if len(left) == len(right) == 1:
+                same = compare("=", var(left[0]), var(right[0]))
+                yield implies(same, compare("=", var(one), var(other)))
+        for one, parts in self.used.items():
+            for name in dict.fromkeys(parts):
+                yield implies(compare("=", var(name), ZERO), compare("=", var(one), ZERO))
 
-def _linear(term: Term) -> Term:
-    def combine(node: Term, args: list[Term]) -> Term:
-        if node.op == "*" and not any(arg.constant for arg in args):
-            return _product(args[0], args[1], [0])
-        if all(new is old for new, old in zip(args, node.args, strict=True)):
-            return node
-        return rebuild(node, args)
+    def _linear(self, term: Term) -> Term:
+        def combine(node: Term, args: list[Term]) -> Term:
+            if node.op == "*" and not any(arg.constant for arg in args):
+                return self._product(args[0], args[1], [0])
+            if all(new is old for new, old in zip(args, node.args, strict=True)):
+                return node
+            return rebuild(node, args)
 
-    return fold(term, combine)
+        return fold(term, combine)
 
-
-def _product(left: Term, right: Term, size: list[int]) -> Term:
-    size[0] += 1
-    if left.constant or right.constant or size[0] > _LARGEST:
+    def _product(self, left: Term, right: Term, size: list[int]) -> Term:
+        size[0] += 1
+        if left.constant or right.constant or size[0] > _LARGEST:
+            return mul(left, right)
+        for one, other in ((left, right), (right, left)):
+            if one.op == "+":
+                return add(*(self._product(part, other, size) for part in one.args))
+            if one.op == "ite":
+                condition, yes, no = one.args
+                sides = (self._product(side, other, size) for side in (yes, no))
+                return ite(condition, *sides)
+            if one.op == "*" and one.args[0].constant:
+                return mul(one.args[0], self._product(one.args[1], other, size))
+        if left.op == right.op == "var":
+            return self._monomial(left.leaf, right.leaf)
         return mul(left, right)
-    for one, other in ((left, right), (right, left)):
-        if one.op == "+":
-            return add(*(_product(part, other, size) for part in one.args))
-        if one.op == "ite":
-            condition, yes, no = one.args
-            return ite(condition, _product(yes, other, size), _product(no, other, size))
-        if one.op == "*" and one.args[0].constant:
-            return mul(one.args[0], _product(one.args[1], other, size))
-    if left.op == right.op == "var":
-        return var(_MARK + _MARK.join(sorted([*_factors(left.leaf), *_factors(right.leaf)])))
-    return mul(left, right)
 
-
-def _factors(name: str) -> list[str]:
-    return name[1:].split(_MARK) if name.startswith(_MARK) else [name]
+    def _monomial(self, *names: str) -> Term:
+        parts = sorted(part for name in names for part in self._made.get(name, [name]))
+        # Doubled where a name has one itself, so that no two monomials have one name.
+        made = "".join(_MARK + part.replace(_MARK, 2 * _MARK) for part in parts)
+        self._made[made] = parts
+        return var(made)
