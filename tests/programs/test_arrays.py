@@ -114,6 +114,16 @@ def test_proved_and_changed_by_one_refuted(name):
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc here")
+@pytest.mark.parametrize("name", ["k", "j", "m"])
+def test_a_variable_may_have_the_name_of_the_index_in_a_proof(name):
+    """It is not there at the loop; what is looked at was then twice under one name."""
+    text = f"""int main(void) {{ int a[2]; int i; for (i = 0; i < 2; i++) a[i] = 3;
+      int {name} = unknown(); assume({name} >= 0 && {name} < 2); assert(a[{name}] == 3); }}"""
+    assert verify(parse_program(text), timeout=30).outcome is Outcome.SAFE
+    false = text.replace("== 3", "== 4")
+    assert verify(parse_program(false), timeout=30).outcome is Outcome.UNSAFE
+
+
 def test_random_programs():
     wrong, counts = arrays.disagreements(range(12), timeout=2.0)
     assert not wrong, wrong[0]

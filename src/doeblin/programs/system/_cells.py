@@ -60,7 +60,8 @@ def _index(system: System) -> str:
     """A name for the index that no cut uses."""
     used = {name for cut in system.cuts for name in (*cut.variables, *cut.shown)}
     for clause in system.clauses:
-        used |= variables(clause.constraint, *clause.args)
+        used |= variables(clause.constraint, *clause.args, *clause.arrays)
+        used |= {name for premise in clause.premises for name in premise.names}
     return next(name for name in (*_NAMES, "cell#") if name not in used)
 
 

@@ -80,9 +80,14 @@ class Coordinates:
                 ends = [name for name in self._ends if name in cut.variables]
                 for name in (index, *ends)[:_SUMS]:
                     sums.append(Extra(f"sum({held[array]}, {name})", array, var(name), "sum"))
-        made = [*found.values(), *sums, *self._near(cut, index, held)]
+        # A variable of the program that is not here may have the name of the index.
+        made = [
+            extra
+            for extra in (*found.values(), *sums, *self._near(cut, index, held))
+            if extra.kind == "sum" or extra.index.op != "var" or extra.index.leaf != index
+        ]
         names = [extra.name for extra in made]
-        taken = {*cut.variables, index}
+        taken = {*cut.variables, index, *(f"{bank.name}[{index}]" for bank in cut.arrays)}
         return tuple(
             extra if names.count(extra.name) == 1 and extra.name not in taken
             else replace(extra, name=f"{extra.name}#{number}")

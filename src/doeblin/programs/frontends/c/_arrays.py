@@ -165,30 +165,48 @@ class Arrays(Order):
             raise self.unsupported("this initialiser of an array", node)
         if any(isinstance(item, c_ast.NamedInitializer) for item in nested(init)):
             raise self.unsupported("initialisers that name their cells", node)
+        counted = node.type.dim is not None or not isinstance(node.type.type, c_ast.ArrayDecl)
+        if not counted and not all(isinstance(item, c_ast.InitList) for item in init.exprs):
+            raise self.unsupported("rows without brackets in an array without a length", node)
         return list(init.exprs), len(init.exprs)
 
     def spread(self, items: list[Any], lengths: Sequence[Term], node: Any) -> dict[int, Any]:
         """The cells that an initialiser gives, by their place in the row."""
         first, rest = int(lengths[0].leaf), lengths[1:]
+        if rest:
+            return self._spread_rows(items, first, rest, node)
         # The zero that ends a text may be left out (C11 6.7.9p14).
         if len(items) == first + 1 and isinstance(items[-1], int):
             items = items[:-1]
         if len(items) > first:
             raise self.unsupported("more initialisers than cells", node)
-        if not rest:
-            for item in items:
-                if isinstance(item, c_ast.InitList) or is_text(item):
-                    raise self.unsupported("this initialiser of a cell", node)
-            return dict(enumerate(items))
+        for item in items:
+            if isinstance(item, c_ast.InitList) or is_text(item):
+                raise self.unsupported("this initialiser of a cell", node)
+        return dict(enumerate(items))
+
+    def _spread_rows(
+        self, items: list[Any], rows: int, lengths: Sequence[Term], node: Any
+    ) -> dict[int, Any]:
+        """A row without brackets of its own takes as many initialisers as it has cells."""
         width = 1
-        for length in rest:
+        for length in lengths:
             width *= int(length.leaf)
         found: dict[int, Any] = {}
-        for number, item in enumerate(items):
-            if not isinstance(item, c_ast.InitList):
-                raise self.unsupported("rows without brackets of their own", node)
-            inner = self.spread(list(item.exprs), rest, node)
-            found |= {number * width + at: value for at, value in inner.items()}
+        row = 0
+        while items:
+            if row == rows:
+                raise self.unsupported("more initialisers than cells", node)
+            if isinstance(items[0], c_ast.InitList):
+                inner = self.spread(list(items[0].exprs), lengths, node)
+                items = items[1:]
+            else:
+                inner = dict(enumerate(items[:width]))
+                if any(isinstance(item, c_ast.InitList) or is_text(item) for item in items[:width]):
+                    raise self.unsupported("texts or brackets amid the cells of a row", node)
+                items = items[width:]
+            found |= {row * width + at: value for at, value in inner.items()}
+            row += 1
         return found
 
     # ---- cells
