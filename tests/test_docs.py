@@ -177,7 +177,7 @@ def test_tutorials_become_notebooks():
     from docs.build import notebook
 
     tutorials = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-    assert len(tutorials) == 5
+    assert {page.stem for page in tutorials} >= {"learning", "prove-arrays", "swipe-decoder"}
     for page in tutorials:
         made = notebook(page)
         nbformat.validate(made)
