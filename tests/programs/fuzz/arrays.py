@@ -211,7 +211,11 @@ class Drawn:
                     (f"fill{self.seed}", f"s += sum{self.seed}", f"s = bump{self.seed}")
                 )
                 more = f", {rng.choice(('x', '3', 's'))}" if "fill" in call else ""
-                return f"{call}(\x07{self.arrays[name][1]}\x07, {name}{more});"
+                length = self.arrays[name][1]
+                # The function is told n, which may have grown since: all below are looked at.
+                grown = f"if (n > {length}) CK{self.seed}(n, {length});"
+                check = "" if length.isdigit() else f"\x06{grown}\x05"
+                return f"{{ {check}{call}(\x07{length}\x07, {name}{more}); }}"
         return self.change()
 
     def hiding(self, made: str, other: str) -> tuple[str, str]:
