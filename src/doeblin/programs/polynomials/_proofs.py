@@ -9,8 +9,8 @@ import z3
 from ..solve import SECOND, Budget, solving
 from ..system import Clause, Premise, System
 from ..system.terms import Term, Translator, negate, substitute
+from ._abstract import abstracted
 from ._branches import Branch
-from ._linear import linearised
 
 _AT_ONCE = 0.03 * SECOND  # for what should be obvious
 _PATIENCE = 0.25 * SECOND
@@ -29,8 +29,8 @@ class Prover:
     def holds(self, facts: Sequence[Term], fact: Term) -> bool:
         """Do facts imply another, whatever products are?"""
         solver = self._budget.solver(self._context)
-        solver.add(*(self._translate(linearised(term)) for term in facts))
-        solver.add(self._translate(linearised(negate(fact))))
+        solver.add(*(self._translate(abstracted(term)) for term in facts))
+        solver.add(self._translate(abstracted(negate(fact))))
         return self._ask(solver, _AT_ONCE) == "unsat"
 
     def needs(
@@ -75,7 +75,7 @@ class Prover:
         likely: bool,
     ) -> list[tuple[int, int]] | None:
         """Facts that exclude the conditions, if they do."""
-        translate = (lambda t: self._translate(linearised(t))) if linear else self._translate
+        translate = (lambda t: self._translate(abstracted(t))) if linear else self._translate
         solver = self._budget.solver(self._context)
         solver.add(*map(translate, conditions))
         flags: dict[int, tuple[int, int]] = {}

@@ -14,13 +14,13 @@ from ..lemmas import SOURCES, Context, prove
 from ..polynomials import (
     Branch,
     Prover,
+    abstract_system,
     branches_of,
     comparisons,
     equation,
     generators,
     inductive,
     integral,
-    linear_system,
     monomials,
     reduced,
     value_at,
@@ -121,7 +121,7 @@ class Polynomials:
     def _linear(self, knowledge: Knowledge) -> Turns[list[list[Term]]]:
         """Linear lemmas that hold whatever products are."""
         limits = knowledge.tunables.lemmas
-        plain = linear_system(self._system)
+        plain = abstract_system(self._system)
         conditions = Conditions(plain, self._budget, patience=limits.patience)
         wanted = []
         for cut, space in enumerate(knowledge.spaces):

@@ -11,7 +11,7 @@ from ..system import Input, System
 from ..system.terms import DIVISIONS, Term, fold, rebuild, var, variables
 
 
-def linearised(term: Term) -> Term:
+def abstracted(term: Term) -> Term:
     """The term with a variable for each product, the same for the same."""
 
     def combine(node: Term, args: list[Term]) -> Term:
@@ -30,14 +30,14 @@ def _anything(node: Term) -> Term:
     return var("#" + repr(node).replace("|", "'"))
 
 
-def linear_system(system: System) -> System:
-    """The steps of a system, linearised; nothing fails in it."""
+def abstract_system(system: System) -> System:
+    """The steps of a system, abstracted; nothing fails in it."""
     clauses = []
     for clause in system.clauses:
         if clause.target is None:
             continue
-        constraint = linearised(clause.constraint)
-        args = tuple(map(linearised, clause.args))
+        constraint = abstracted(clause.constraint)
+        args = tuple(map(abstracted, clause.args))
         made = sorted(name for name in variables(constraint, *args) if name.startswith("#"))
         inputs = clause.inputs + tuple(Input(name) for name in made)
         clauses.append(replace(clause, constraint=constraint, args=args, inputs=inputs))
