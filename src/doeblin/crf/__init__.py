@@ -4,7 +4,6 @@ from .._errors import needs
 
 with needs("learning"):
     from ._alignments import AlignmentProposal, Alignments, Output
-    from ._corpus import Corpus, train_crf
     from ._ends import FractionBlock
     from ._highorder import Given, HighOrder, RandomFraction, SequenceGibbs
     from ._labeller import SequenceLabeller
@@ -14,7 +13,6 @@ with needs("learning"):
 __all__ = [
     "AlignmentProposal",
     "Alignments",
-    "Corpus",
     "FractionBlock",
     "Given",
     "HighOrder",
@@ -31,6 +29,5 @@ __all__ = [
     "log_weight",
     "marginals",
     "sample",
-    "train_crf",
     "viterbi",
 ]
