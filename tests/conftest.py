@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import gc
 import os
 from importlib.metadata import version
 
@@ -12,6 +13,9 @@ FLAGS = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
     FLAGS.append("--xla_cpu_use_fusion_emitters=false")
 os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
+
+# Traces are many small objects that live long: looking for circles among them is dear.
+gc.set_threshold(100_000, 50, 100)
 
 # Examples are the same at every run: a failure is a fact, not a matter of luck.
 settings.register_profile(

@@ -22,6 +22,12 @@ _UNLIMITED = 4_000_000_000  # beyond what the solver can count
 _QUESTION = 100  # units for putting a question, whatever the answer costs
 
 
+def heedless(solver: z3.Solver) -> z3.Solver:
+    """The solver, which leaves Ctrl-C to Python from now on; Z3's own take it for themselves."""
+    solver.set("ctrl_c", False)
+    return solver
+
+
 class OutOfTime(Exception):
     """The attempt must end now; the message is the reason to report."""
 
@@ -67,10 +73,9 @@ class Budget:
         self._contexts.append(made)
         return made
 
-    def solver(self, context: z3.Context) -> Any:
-        """An incremental solver that leaves Ctrl-C to Python; Z3 would take it for itself."""
-        made = z3.SimpleSolver(ctx=context)
-        made.set("ctrl_c", False)
+    def solver(self, context: z3.Context) -> z3.Solver:
+        """An incremental solver."""
+        made = heedless(z3.SimpleSolver(ctx=context))
         made.set("arith.nl.nra", self.reals)
         return made
 

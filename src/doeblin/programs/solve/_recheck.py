@@ -10,7 +10,7 @@ import z3
 
 from ..system import System
 from ..system.terms import Term, Translator, conj, negate, postorder, said, substitute
-from ._budget import SECOND, Budget
+from ._budget import SECOND, Budget, heedless
 
 _QUICK = 0.3 * SECOND  # for products: other solvers are often much faster
 
@@ -53,7 +53,7 @@ def recheck(system: System, invariants: Sequence[Term], budget: Budget) -> str |
             if answer != "unsat":
                 answer = _answer(made(context), formula, budget, _QUICK)
         if answer != "unsat":
-            answer = _answer(z3.Solver(ctx=context), formula, budget, math.inf)
+            answer = _answer(heedless(z3.Solver(ctx=context)), formula, budget, math.inf)
         if answer != "unsat":
             budget.tick()
             return f"{obligation.says}: {answer}"
@@ -61,7 +61,6 @@ def recheck(system: System, invariants: Sequence[Term], budget: Budget) -> str |
 
 
 def _answer(solver: z3.Solver, formula: z3.BoolRef, budget: Budget, most: float) -> str:
-    solver.set("ctrl_c", False)
     solver.add(formula)
     try:
         return budget.ask(solver, most)
@@ -75,7 +74,7 @@ def solving(context: z3.Context, *, reals: bool = False) -> z3.Solver:
     first = [z3.Tactic(name, context) for name in ("simplify", "propagate-values", "solve-eqs")]
     expanded = z3.With(z3.Tactic("simplify", context), som=True)
     last = z3.With(z3.Tactic("smt", context), **{"arith.nl.nra": reals})
-    return z3.Then(*first, expanded, last, ctx=context).solver()
+    return heedless(z3.Then(*first, expanded, last, ctx=context).solver())
 
 
 def _multiplies(term: Term) -> bool:

@@ -11,7 +11,7 @@ from ..frontends.c import Unsupported
 from ..frontends.smt import Reader
 from ..system import System
 from ..system.terms import TRUE, Term, Translator, said, var
-from ._budget import Budget
+from ._budget import Budget, heedless
 
 
 def spacer(
@@ -25,8 +25,7 @@ def spacer(
         z3.Function(f"inv{i}", *([integer] * len(cut.variables)), boolean)
         for i, cut in enumerate(system.cuts)
     ]
-    solver = z3.SolverFor("HORN", ctx=context)
-    solver.set("ctrl_c", False)
+    solver = heedless(z3.SolverFor("HORN", ctx=context))
     if global_guidance:
         solver.set("fp.spacer.global", True)
     for clause in system.clauses:
