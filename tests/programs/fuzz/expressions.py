@@ -15,6 +15,7 @@ SIGNED = ("char", "signed char", "short", "int", "long", "long long")
 UNSIGNED = ("unsigned char", "unsigned short", "unsigned int", "unsigned long")
 INPUTS = {"_Bool": "bool", "unsigned char": "uchar", "char": "char", "int": "int"}
 COMPOUND = ["+=", "+=", "+=", "-=", "-=", "*=", "/=", "%=", "<<=", ">>="]
+MASKS = ("1", "3", "7", "2", "5", "10", "-1", "-4", "-7", "200", "0xffu", "0x80000000", "~3")
 COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 EDGES = (
     "127 128 255 256 32767 65535 2147483647 4294967295u 4294967296L 'A' '\\n' 010 0x7f 3u 5L 1ul"
@@ -111,7 +112,7 @@ class Expressions:
         self.effects = False
         self.globals_used = False
         self.result: str | None = None
-        self.bits = self.rng.random() < 0.12  # bit operations, which are mostly not modelled
+        self.bits = self.rng.random() < 0.25  # bit operations of all kinds
         self.wrong = self.rng.random() < 0.3  # one assertion is to fail
         self.ends: list[str] = []  # calls that end the program
         self.says = list(SAYS)
@@ -185,8 +186,14 @@ class Expressions:
             op = rng.choice(["<<", ">>", ">>", "&", "&", *("|^" * self.bits)])
             value = more()
             if op not in ("<<", ">>"):
-                sides = [value, ("num", rng.choice(["1", "3", "7"]))]
-                return ("bin", op, *rng.sample(sides, 2))
+                mask = ("num", rng.choice(MASKS if self.bits else ["1", "3", "7"]))
+                other = more() if self.bits and rng.random() < 0.4 else mask
+                return ("bin", op, *rng.sample([value, other], 2))
+            if self.bits and rng.random() < 0.3:  # by a variable amount, in range most often
+                amount = more()
+                if rng.random() < 0.8:
+                    amount = ("bin", "&", amount, ("num", rng.choice("137")))
+                return ("bin", op, value, amount)
             far = not _constant(value) and rng.random() < 0.06
             amounts = ["31", "32", "33", "63", "-1"] if far else ["1", "2", "3"]
             return ("bin", op, value, ("num", rng.choice(amounts)))

@@ -11,32 +11,25 @@ from ...system.terms import (
     ONE,
     ZERO,
     Term,
-    compare,
     conj,
     const,
     disj,
-    divide,
     ite,
-    mul,
     neg,
     negate,
     sub,
     truth,
     var,
 )
-from ...system.terms import add as plus
-from ._arrays import Arrays
-from ._directive import binary_constant
-from ._emitter import SIGNED_OVERFLOW, Value
+from ._emitter import Value
 from ._library import FLOATING
+from ._operators import Operators
 from ._order import FALLIBLE, sound
-from ._static import COMPARISONS, STEPS
+from ._static import STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
-_BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
-
-class Expressions(Arrays):
+class Expressions(Operators):
     """Everything that has a value."""
 
     # ---- purity
@@ -319,65 +312,6 @@ class Expressions(Arrays):
             self.jump(after)
         self.start(after)
         return Value(var(name), INT)
-
-    def binary(self, op: str, left: Value, right: Value, node: Any) -> Value:
-        """An operator on two values, with C's conversions."""
-        place = self.place(node)
-        if op in ("<<", ">>"):
-            return self._shift(op, left, right, node)
-        kind = common(left.kind, right.kind)
-        a, b = self.convert(left, kind).integer(), self.convert(right, kind).integer()
-        if op in COMPARISONS:
-            return Value(compare("=" if op == "==" else op, a, b), INT)
-        if op == "+":
-            return self.arithmetic(plus(a, b), kind, place, op="+")
-        if op == "-":
-            return self.arithmetic(sub(a, b), kind, place, op="-")
-        if op == "*":
-            return self.arithmetic(mul(a, b), kind, place, op="*")
-        if op in ("/", "%"):
-            self.require(compare("!=", b, const(0)), "undefined behaviour: division by zero", place)
-            if b.constant and b.leaf == 0:
-                return Value(ZERO, kind)
-            quotient = divide("tdiv", a, b)
-            if self.wrap and kind.signed and not (b.constant and b.leaf != -1):
-                self.require(
-                    compare("<=", quotient, const(kind.high)),
-                    SIGNED_OVERFLOW,
-                    place,
-                )
-            return Value(quotient if op == "/" else divide("trem", a, b), kind)
-        if op in _BITS:
-            return self._bits(op, a, b, kind, node)
-        raise self.unsupported(f"the operator '{op}'", node)
-
-    def _bits(self, op: str, a: Any, b: Any, kind: CType, node: Any) -> Value:
-        if a.constant and b.constant:
-            return Value(const(binary_constant(op, a.leaf, b.leaf)), kind)
-        if a.constant:
-            a, b = b, a
-        if op == "&" and b.constant and b.leaf >= 0 and (b.leaf & (b.leaf + 1)) == 0:
-            # A mask of low bits is the remainder by a power of two, in two's complement.
-            return Value(divide("mod", a, const(b.leaf + 1)), kind)
-        raise self.unsupported("bit operations", node)
-
-    def _shift(self, op: str, left: Value, right: Value, node: Any) -> Value:
-        kind = promote(left.kind)
-        a, b = self.convert(left, kind).integer(), right.integer()
-        if not b.constant:
-            raise self.unsupported("bit operations (a shift by a variable amount)", node)
-        place = self.place(node)
-        if not 0 <= b.leaf < kind.bits:
-            self.require(truth(False), "undefined behaviour: shift out of range", place)
-            return Value(ZERO, kind)
-        power = const(1 << b.leaf)
-        if op == ">>":
-            return Value(divide("div", a, power), kind)
-        if kind.signed:
-            self.require(
-                compare("<=", ZERO, a), "undefined behaviour: shift of a negative value", place
-            )
-        return self.arithmetic(mul(a, power), kind, place, op="*")
 
 
 def _is_void(node: Any) -> bool:
