@@ -25,6 +25,7 @@ from ._graph import (
     Store,
     Variable,
     read_by,
+    with_terms,
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
@@ -75,6 +76,7 @@ __all__ = [
     "thread_jumps",
     "with_cells",
     "with_old_values",
+    "with_terms",
     "without_copies",
     "without_failures",
 ]

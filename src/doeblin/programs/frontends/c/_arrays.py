@@ -18,7 +18,7 @@ from ...system.terms import add as plus
 from ._emitter import Cells, Slot, Value
 from ._order import Order
 from ._shapes import brackets, flat, is_text, nested, pointed
-from ._static import POINTER, STEPS
+from ._static import POINTER
 from ._types import INT, CType, Opaque, string_values
 
 ARRAY = Opaque("array", "arrays")
@@ -32,6 +32,7 @@ class Arrays(Order):
         super().__init__(*args, **options)
         self.by_constants: dict[str, set[tuple[int, ...]]] = {}  # arrays, and their indices
         self.only_assigned: set[str] = set()  # names that nobody reads
+        self.mentioned: set[str] = set()  # names that stand in expressions
         self.in_procedure = False
         self.taken: list[str] = []  # variables that keep a length as it was
 
@@ -211,35 +212,6 @@ class Arrays(Order):
 
     # ---- cells
 
-    def cells_of(self, node: Any) -> tuple[Cells, list[Any]]:
-        """The array of `a[i][j]`, and the indices."""
-        indices: list[Any] = []
-        base = node
-        while isinstance(base, c_ast.ArrayRef):
-            indices.insert(0, base.subscript)
-            base = base.name
-        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
-        if isinstance(base, c_ast.ID) and slot is None:
-            raise self.undeclared(base)
-        if slot is None or slot.cells is None:
-            what = slot.kind.what if slot and isinstance(slot.kind, Opaque) else "pointers"
-            raise self.unsupported(what, node)
-        if len(indices) != len(slot.cells.lengths):
-            raise self.unsupported("a row of an array", node)
-        if self.in_procedure and slot.cells.scalars is None:
-            raise self.unsupported("arrays in recursive functions", node)
-        return slot.cells, indices
-
-    def indices(self, nodes: list[Any], later: list[Any]) -> list[Value]:
-        """The values of indices, as they are before what is evaluated `later`."""
-        found = []
-        for number, node in enumerate(nodes):
-            value = self.rvalue(node)
-            if not all(map(self.plain, [*nodes[number + 1 :], *later])):
-                value = self.snapshot(value)
-            found.append(value)
-        return found
-
     def within(self, cells: Cells, values: list[Value], node: Any) -> Term:
         """The place of a cell in its row; an index out of bounds is a failure."""
         at: Term = ZERO
@@ -267,47 +239,6 @@ class Arrays(Order):
             self.emit(Store(cells.name, at, term, place))
         elif (name := cells.scalars.get(int(at.leaf))) is not None:
             self.assign(name, term, place)
-
-    def _arrayref(self, node: Any) -> Value:
-        cells, nodes = self.cells_of(node)
-        self.check_operands(nodes, node)
-        at = self.within(cells, self.indices(nodes, []), node)
-        return self.load(cells, at, self.place(node))
-
-    def assign_cell(self, node: Any) -> Value:
-        """`a[i] = e` and `a[i] += e`; the cell is looked at when the value is there."""
-        place = self.place(node.lvalue)
-        cells, nodes = self._changed(node.lvalue)
-        self.check_operands([*nodes, node.rvalue], node)
-        self.check_assignment(node)
-        values = self.indices(nodes, [node.rvalue])
-        value = self.rvalue(node.rvalue)
-        at = self.within(cells, values, node.lvalue)
-        if node.op != "=":
-            value = self.binary(node.op[:-1], self.load(cells, at, place), value, node)
-        value = self.snapshot(self.convert(value, cells.element))
-        self.store(cells, at, value, place)
-        return value
-
-    def step_cell(self, node: Any) -> Value:
-        """`a[i]++` and the like."""
-        place = self.place(node.expr)
-        cells, nodes = self._changed(node.expr)
-        self.check_operands(nodes, node)
-        at = self.within(cells, self.indices(nodes, []), node.expr)
-        old = self.snapshot(self.load(cells, at, place))
-        one = Value(const(abs(STEPS[node.op])), INT)
-        new = self.binary("+" if STEPS[node.op] > 0 else "-", old, one, node)
-        new = self.snapshot(self.convert(new, cells.element))
-        self.store(cells, at, new, place)
-        return old if node.op.startswith("p") else new
-
-    def _changed(self, node: Any) -> tuple[Cells, list[Any]]:
-        cells, nodes = self.cells_of(node)
-        if cells.const:
-            said = f"'{cells.shown}' is const, and is changed"
-            raise InputError(said, place=self.place(node))
-        return cells, nodes
 
     def never_read(self, node: Any) -> bool:
         """Is it a pointer of a function of ours that nobody reads?"""
@@ -337,7 +268,7 @@ class Arrays(Order):
             if self.constant(dim)[0] != length.leaf:
                 raise self.unsupported("rows of another length than the parameter's", argument)
         const = cells.const or "const" in (inner.quals or ()) or self.is_const(inner)
-        return Slot(ARRAY, cells=cells._replace(const=const, pointer=True))
+        return Slot(ARRAY, cells=cells._replace(const=const, pointer=True), key=slot.key)
 
     def points(self, parameter: Any) -> bool:
         """Is a parameter a pointer to integers?"""
@@ -365,31 +296,3 @@ class Arrays(Order):
         cells = self.object(parameter.name, kind, lengths, place, const=const)
         self.forget(cells, place)
         return Slot(ARRAY, cells=cells._replace(pointer=True))
-
-    # ---- types
-
-    def size(self, node: Any) -> int:
-        base, depth = node, 0
-        while isinstance(base, c_ast.ArrayRef):
-            base, depth = base.name, depth + 1
-        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
-        if slot is None or slot.cells is None:
-            return super().size(node)
-        cells = slot.cells
-        if cells.pointer and depth == 0:
-            return 8
-        total = const(max(1, cells.element.bits // 8))
-        for length in cells.lengths[depth:]:
-            if length is None or not length.constant:
-                raise self.unsupported("sizeof of variable length arrays", node)
-            total = mul(total, length)
-        return int(total.leaf)
-
-    def _kind_of_arrayref(self, node: Any) -> CType | Opaque:
-        base, depth = node, 0
-        while isinstance(base, c_ast.ArrayRef):
-            base, depth = base.name, depth + 1
-        slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
-        if slot is None or slot.cells is None:
-            raise self.unsupported("the type of this expression", node)
-        return slot.cells.element if depth == len(slot.cells.lengths) else ARRAY

@@ -33,6 +33,8 @@ from ._library import (
     VIOLATION,
     is_input,
 )
+from ._points import Address, Key
+from ._shapes import assigned
 from ._types import INT, LONG, CType, Opaque
 
 __all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
@@ -140,10 +142,12 @@ class Calls(Expressions):
                     raise self.unsupported("printf's %n", argument)
             elif self._is_stream(argument):
                 continue
-            elif not self._opaque(argument):
+            elif not self._opaque(argument) and self.element_of(argument) is None:
                 self.effects(argument)
             elif self._is_array(argument):
                 raise self.unsupported("printing an array", argument)
+            elif self.element_of(argument) is not None:
+                raise self.unsupported("printing a pointer", argument)
             elif not literal:
                 raise self.unsupported("pointers", argument)
         if id(node) not in self.used:
@@ -183,6 +187,7 @@ class Calls(Expressions):
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
         if not is_input(name):
+            self._no_global_pointers(node)
             self.graph.remarks.without_body.setdefault(name, self.place(node))
             self.forget_all(self.exposed(), name, node)
         if isinstance(kind, Opaque):
@@ -191,9 +196,16 @@ class Calls(Expressions):
         return Value(self._input(name, kind, node, origin=origin), kind)
 
     def _keep(self, argument: Any) -> None:
-        """No array is given to a function of which nothing is known: it might keep it."""
+        """Nothing is pointed out to a function of which nothing is known: it might keep it."""
         if self._is_array(argument):
             raise self.unsupported("an array given to a function without a body", argument)
+        if self.element_of(argument) is not None:
+            raise self.unsupported("a pointer given to a function without a body", argument)
+
+    def _no_global_pointers(self, node: Any) -> None:
+        """A function without a body might change what they point to."""
+        if any(slot.pointer is not None for slot in self.scopes[0].values()):
+            raise self.unsupported("a function without a body, beside global pointers", node)
 
     def forget_all(self, slots: Sequence[Slot], name: str, node: Any) -> None:
         """A function without a body may change these."""
@@ -296,21 +308,23 @@ class Calls(Expressions):
                 place=self.place(node),
             )
         values: list[Value | None] = []
-        given: dict[int, Slot] = {}  # arrays
+        given: dict[int, Slot | Address] = {}  # arrays and pointers
+        changed = assigned(definition.body, steps=True)
         for number, argument in enumerate(arguments):
+            later = arguments[number + 1 :]
             if number < len(parameters):
                 kind = self.in_global_scope(parameters[number])
                 if isinstance(kind, Opaque):
-                    if (slot := self.parameter(parameters[number], argument)) is not None:
-                        given[number] = slot
+                    fixed = parameters[number].name not in changed
+                    found = self._given(parameters[number], argument, fixed, later)
+                    if found is not None:
+                        given[number] = found
                     elif not self.harmless(argument):
                         raise self.unsupported(kind.what, argument)
                     values.append(None)
                     continue
             value = self.rvalue(argument)
-            if any(not self.plain(later) for later in arguments[number + 1 :]):
-                value = self.snapshot(value)
-            values.append(value)
+            values.append(value if all(map(self.plain, later)) else self.snapshot(value))
         if name in self.recursive:
             if given:
                 raise self.unsupported("arrays in recursive functions", node)
@@ -318,14 +332,40 @@ class Calls(Expressions):
         frame: dict[str, Slot] = {}
         for number, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
             kind = self.in_global_scope(parameter)
+            key = (id(parameter), (*self.path, id(node)))
             if isinstance(kind, Opaque) or value is None:
-                frame[parameter.name] = given.get(number, Slot(kind))
+                found = given.get(number, Slot(kind))
+                if isinstance(found, Address):
+                    found = self._pointer_parameter(parameter, found, key, frame)
+                frame[parameter.name] = found
                 continue
             place = self.place(parameter)
             inner = self.fresh(parameter.name, kind, place)
             self.assign(inner, self.convert(value, kind).term, place)
-            frame[parameter.name] = Slot(kind, inner, const=self.is_const(parameter))
+            slot = Slot(kind, inner, const=self.is_const(parameter), key=key)
+            frame[parameter.name] = self.living(slot, parameter, frame)
         return self.body(name, frame, node)
+
+    def _given(
+        self, parameter: Any, argument: Any, fixed: bool, later: list[Any]
+    ) -> Slot | Address | None:
+        """What a parameter that points is given: an array under another name, or a pointer."""
+        slot = self.parameter(parameter, argument) if fixed else None
+        if slot is not None or self.parameter_type(parameter) is None:
+            return slot
+        if self.element_of(argument) is None and not self.is_null(argument):
+            return None
+        return self._kept_address(argument, later)
+
+    def _pointer_parameter(
+        self, parameter: Any, found: Address, key: Key, frame: dict[str, Slot]
+    ) -> Slot:
+        element = self.parameter_type(parameter)
+        assert element is not None
+        scopes = (*self.chain(), self.scope_id(frame))
+        slot = self.pointer(parameter, element, key, scopes)
+        self.set_pointer(slot, found, parameter)
+        return slot
 
     def parameters(self, name: str) -> list[Any]:
         """The declarations of a function's parameters."""

@@ -226,6 +226,7 @@ class Contracts(Calls):
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
+        self._no_global_pointers(node)
         declared = self.prototypes[name].args
         frame: dict[str, Slot] = {}
         for parameter, argument in zip(

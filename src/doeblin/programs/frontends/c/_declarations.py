@@ -14,7 +14,7 @@ from ._arrays import ARRAY
 from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
-from ._static import STEPS
+from ._static import POINTER, STEPS
 from ._types import CType, Opaque
 
 
@@ -51,6 +51,8 @@ class Declarations(Contracts):
             return
         place = self.place(node)
         self._check_new(node)
+        if isinstance(node.type, c_ast.PtrDecl) and self._pointer(node):
+            return
         if isinstance(kind, Opaque):
             if kind.name == "void":
                 raise InputError(f"'{node.name}' cannot have type void", place=place)
@@ -69,6 +71,50 @@ class Declarations(Contracts):
         else:
             self._automatic(node, kind)
 
+    def _pointer(self, node: Any) -> bool:
+        """Brings a pointer into scope, if it is one that is modelled."""
+        element, init = self.pointed_type(node), _scalar(node.init)
+        known = init is None or self.is_null(init) or self.element_of(init) is not None
+        if element is None or not known or "extern" in node.storage:
+            return False
+        if node.name in self.only_assigned or node.name not in self.mentioned:
+            if init is not None and not self.is_null(init):
+                self.address(init)
+            self.scopes[-1][node.name] = Slot(POINTER)
+            return True
+        if init is not None and _mentions(init, node.name):
+            raise self.unsupported("a pointer in its own initialiser", node)
+        if len(self.scopes) == 1 or "static" in node.storage:
+            self._lasting_pointer(node, element, init)
+            return True
+        slot = self.pointer(node, element, self.key(node), self.chain())
+        if init is None:
+            self.unset(slot, node)
+        else:
+            self.set_pointer(slot, self.address(init), node)
+        self.scopes[-1][node.name] = slot
+        return True
+
+    def _lasting_pointer(self, node: Any, element: CType | Opaque, init: Any) -> None:
+        """A global pointer, or a static one of a function; null at first, or an address."""
+        scope = self.scopes[-1]
+        if id(node) in self._lasting:
+            scope[node.name] = self._lasting[id(node)]
+            return
+        if len(self.scopes) == 1 and node.name in scope:
+            raise self.unsupported("a pointer that is declared twice", node)
+        where = self.current, len(self.graph.blocks[self.current].statements)
+        slot = self.pointer(node, element, (id(node),), (self.scope_id(self.scopes[0]),))
+        self.set_pointer(slot, self.address(init or _ZERO), node)
+        block = self.graph.blocks[self.current]
+        if self.current != where[0]:
+            raise self.unsupported("this initialiser", node)
+        begun, block.statements = block.statements[where[1] :], block.statements[: where[1]]
+        for statement in begun:
+            self.graph.blocks[0].statements.insert(self._initialised, statement)
+            self._initialised += 1
+        self._lasting[id(node)] = scope[node.name] = slot
+
     def _array(self, node: Any, element: CType) -> None:
         """Brings an array into scope: a global, static, extern or automatic one."""
         place, scope = self.place(node), self.scopes[-1]
@@ -76,7 +122,9 @@ class Declarations(Contracts):
         if "extern" in node.storage and len(self.scopes) > 1:
             raise self.unsupported("a local extern declaration", node)
         if id(node) in self._lasting:
-            scope[node.name] = self._lasting[id(node)]
+            slot = self._lasting[id(node)]
+            # Pointers to what is static are kept while the function runs, and no longer.
+            scope[node.name] = self.living(slot._replace(key=self.key(node)), node)
             return
         items, length = self.initial(node)
         if items is not None and _mentions(node.init, node.name):
@@ -93,7 +141,8 @@ class Declarations(Contracts):
         given = self.spread(items, lengths, node) if items is not None else {}
         if lasting:
             self._array_at_start(node, cells, given)
-            self._lasting[id(node)] = scope[node.name] = Slot(ARRAY, cells=cells)
+            slot = self.living(Slot(ARRAY, cells=cells), node)
+            self._lasting[id(node)] = scope[node.name] = slot
             return
         self.check_operands([item for item in given.values() if not isinstance(item, int)], node)
         values = {}
@@ -104,7 +153,7 @@ class Declarations(Contracts):
             self.emit(statement)
         for at, value in values.items():
             self.store(cells, const(at), value, place)
-        scope[node.name] = Slot(ARRAY, cells=cells)
+        scope[node.name] = self.living(Slot(ARRAY, cells=cells), node)
 
     def _array_at_start(self, node: Any, cells: Cells, given: dict[int, Any]) -> None:
         """What lasts is zero, or constants, before the program starts."""
@@ -173,7 +222,7 @@ class Declarations(Contracts):
             self.assign(name, self.convert(value, kind).term, place)
         else:
             self.havoc(name, kind, place)
-        self.scopes[-1][node.name] = Slot(kind, name, const=self.is_const(node))
+        self.scopes[-1][node.name] = self.living(Slot(kind, name, const=self.is_const(node)), node)
 
     def _initial(self, node: Any, name: str, kind: CType) -> Value:
         outer = self.scopes[-1].get(node.name)
@@ -190,14 +239,16 @@ class Declarations(Contracts):
             name = self.statics[id(node)] = self.fresh(node.name, kind, self.place(node))
             value = 0 if node.init is None else self._constant_initial(node, kind)
             self._at_start(name, value, node)
-        self.scopes[-1][node.name] = Slot(kind, self.statics[id(node)], const=self.is_const(node))
+        slot = Slot(kind, self.statics[id(node)], const=self.is_const(node))
+        self.scopes[-1][node.name] = self.living(slot, node)
 
     def _global(self, node: Any, kind: CType) -> None:
         """All declarations of a name at file scope are one object (C11 6.9.2)."""
         known = self.scopes[0].get(node.name)
         if known is None or known.name is None:
             name = self.fresh(node.name, kind, self.place(node))
-            self.scopes[0][node.name] = Slot(kind, name, const=self.is_const(node))
+            slot = Slot(kind, name, const=self.is_const(node))
+            self.scopes[0][node.name] = self.living(slot, node)
             self._globals[node.name] = node
         elif known.kind != kind:
             raise InputError(f"'{node.name}' is declared with two types", place=self.place(node))
@@ -236,6 +287,9 @@ class Declarations(Contracts):
         start = Assign(name, const(value) if value else ZERO, self.place(node))
         self.graph.blocks[0].statements.insert(self._initialised, start)
         self._initialised += 1
+
+
+_ZERO = c_ast.Constant("int", "0")
 
 
 def _written(nodes: Iterable[Any]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from ...system.terms import (
     sub,
     var,
 )
+from ._points import Key, Pointer
 from ._types import BOOL, CType, Opaque, Wraps
 from ._unsupported import Unsupported
 
@@ -63,6 +64,13 @@ class Slot(NamedTuple):
     constant: int | None = None  # an enumerator
     const: bool = False
     cells: Cells | None = None  # of an array
+    pointer: Pointer | None = None
+    key: Key | None = None  # by which pointers know it
+
+    def names(self) -> set[str]:
+        """What the graph knows it by, or what it is for itself."""
+        found = (self.name, self.cells and self.cells.name, self.pointer and self.pointer.name)
+        return {name for name in found if name}
 
 
 class Emitter:

@@ -21,23 +21,26 @@ from ...system.terms import (
     truth,
     var,
 )
+from ._addresses import Addresses
 from ._emitter import Value
 from ._library import FLOATING
-from ._operators import Operators
 from ._order import FALLIBLE, sound
 from ._static import STEPS
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
 
-class Expressions(Operators):
+class Expressions(Addresses):
     """Everything that has a value."""
 
     # ---- purity
 
     def plain(self, node: Any) -> bool:
         """Has the expression neither side effects nor obligations of its own?"""
-        if isinstance(node, c_ast.ID | c_ast.Constant):
+        if isinstance(node, c_ast.Constant):
             return True
+        if isinstance(node, c_ast.ID):
+            slot = self.lookup(node.name)
+            return slot is None or slot.pointer is None
         if isinstance(node, c_ast.UnaryOp):
             if node.op in ("sizeof", "_Alignof"):
                 return True
@@ -48,6 +51,8 @@ class Expressions(Operators):
             )
         if isinstance(node, c_ast.BinaryOp):
             if node.op in FALLIBLE and not sound(node.op, node.right):
+                return False
+            if self.pointing(node):
                 return False
             if node.op == "<<":
                 return False  # of a negative value it is undefined
@@ -69,7 +74,7 @@ class Expressions(Operators):
             slot = self.lookup(node.name)
             if slot is None and self._is_function(node.name):
                 raise self.unsupported("function pointers", node)
-            return slot is None or slot.cells is None
+            return slot is None or (slot.cells is None and slot.pointer is None)
         if isinstance(node, c_ast.Cast | c_ast.NamedInitializer):
             return self.harmless(node.expr)
         if isinstance(node, c_ast.InitList):
@@ -80,7 +85,8 @@ class Expressions(Operators):
             return name in ("malloc", "calloc", "alloca") and all(map(self.harmless, arguments))
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             slot = self.lookup(node.expr.name) if isinstance(node.expr, c_ast.ID) else None
-            return slot is not None and isinstance(slot.kind, Opaque) and slot.cells is None
+            plain = slot is not None and slot.cells is None and slot.pointer is None
+            return plain and slot is not None and isinstance(slot.kind, Opaque)
         if isinstance(node, c_ast.BinaryOp) and node.op == "*":  # of `malloc(n * sizeof(int))`
             sides = (node.left, node.right)
             if any(isinstance(side, c_ast.UnaryOp) and side.op == "sizeof" for side in sides):
@@ -96,11 +102,16 @@ class Expressions(Operators):
         """The value of an expression of integer type."""
         value = self.evaluate(node)
         if value is None:
+            if self.element_of(node) is not None:
+                raise self.unsupported("pointers", node)
             raise self.unsupported("the value of a void expression", node)
         return value
 
     def evaluate(self, node: Any) -> Value | None:
-        """As `rvalue`, but a call of a void function has no value."""
+        """As `rvalue`, but a call of a void function has no value, and neither has a pointer."""
+        if self.element_of(node) is not None:
+            self.address(node)
+            return None
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise self.unsupported(_describe(node), node)
@@ -149,6 +160,8 @@ class Expressions(Operators):
         """Is the value other than zero? The address of a text, as in `c && "why"`, always is."""
         if isinstance(node, c_ast.Constant) and node.type == "string":
             return truth(True)
+        if self.element_of(node) is not None:
+            return self.points_somewhere(node)
         return self.rvalue(node).truth()
 
     def _constant(self, node: Any) -> Value:
@@ -178,7 +191,10 @@ class Expressions(Operators):
             return self._step(node)
         if op in ("sizeof", "_Alignof"):
             return Value(const(self.size(node.expr)), ULONG)
-        if op in ("&", "*"):
+        if op == "*":
+            self.check_operands(self.operands(node), node)
+            return self.fetch(self.locate(node), node)
+        if op == "&":
             raise self.unsupported("pointers", node)
         if op == "!":
             return Value(negate(self.truth_of(node.expr)), INT)
@@ -212,23 +228,16 @@ class Expressions(Operators):
         raise InputError("this cannot be assigned to", place=self.place(node))
 
     def _step(self, node: Any) -> Value:
-        if isinstance(node.expr, c_ast.ArrayRef):
-            return self.step_cell(node)
-        name, kind = self.target(node.expr)
-        old = Value(var(name), kind)
-        if node.op.startswith("p"):
-            old = self.snapshot(old)
-        one = Value(const(abs(STEPS[node.op])), INT)
-        new = self.binary("+" if STEPS[node.op] > 0 else "-", Value(var(name), kind), one, node)
-        self.assign(name, self.convert(new, kind).term, self.place(node))
-        return old if node.op.startswith("p") else Value(var(name), kind)
+        if self.designates(node.expr):
+            return self.step_in(node)
+        return self.step_variable(*self.target(node.expr), node)
 
     def _genericselection(self, node: Any) -> Value | None:
         return self.evaluate(self.chosen(node))
 
     def _assignment(self, node: Any) -> Value | None:
-        if isinstance(node.lvalue, c_ast.ArrayRef):
-            return self.assign_cell(node)
+        if self.designates(node.lvalue):
+            return self.assign_to(node)
         if self.never_read(node.lvalue) and self._plain_address(node.rvalue):
             return None
         name, kind = self.target(node.lvalue)
@@ -242,6 +251,8 @@ class Expressions(Operators):
     def _plain_address(self, node: Any) -> bool:
         """Is it an array's, or something else to point to that asks nothing of its operands?"""
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ID):
+            return self.element_of(node) is not None or self.harmless(node)
         return (slot is not None and slot.cells is not None) or self.harmless(node)
 
     def _exprlist(self, node: Any) -> Value | None:
@@ -293,6 +304,8 @@ class Expressions(Operators):
     def _binaryop(self, node: Any) -> Value:
         if node.op in ("&&", "||"):
             return self._logical(node)
+        if self.pointing(node):
+            return self.compared(node)
         self.check_operands([node.left, node.right], node)
         left = self.rvalue(node.left)
         if not self.plain(node.right):

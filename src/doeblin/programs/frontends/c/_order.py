@@ -23,6 +23,7 @@ from ._library import (
     VIOLATION,
     is_input,
 )
+from ._shapes import assigned, mentions_pointers
 from ._static import STEPS, Static
 from ._unsupported import Unsupported
 
@@ -30,6 +31,7 @@ FALLIBLE = frozenset({"/", "%", "<<", ">>"})
 _ANYTHING = "*"  # what a function without a body may change: every global
 _FAILING = ASSERTIONS | FAILURES | UNREACHABLE | {VIOLATION}
 _ENDING = ASSUMPTIONS | ENDINGS
+Inner = list[dict[str, str | None]]
 _LOOPS = c_ast.While | c_ast.DoWhile | c_ast.For | c_ast.Goto
 
 
@@ -85,17 +87,15 @@ class Order(Static):
 
     def check_assignment(self, node: Any) -> None:
         """Refuse `i = i++`, and `x += f()` where the function changes x."""
-        base = _base(node.lvalue)
-        if self.quiet(node.rvalue) or base is None:
+        if self.quiet(node.rvalue):
             return
         value = self.effects_of(node.rvalue)
-        target = self._key(base)
-        if target is None:
-            return
-        if target in value.loose or (node.op != "=" and target in value.writes):
-            raise self._undefined(base, node)
+        targets = self.designated(node.lvalue)
+        met = targets & (value.loose if node.op == "=" else value.loose | value.writes)
+        if met:
+            raise self._undefined(min(met), node)
         if node.op != "=":
-            self._check_pair(Effects(reads={target}), value, node)
+            self._check_pair(Effects(reads=targets), value, node)
 
     def quiet(self, node: Any) -> bool:
         """Is there no side effect or call in the expression?"""
@@ -118,8 +118,7 @@ class Order(Static):
             touched = b.reads | b.writes | b.called_reads | b.called_writes
             if _ANYTHING in a.called_writes:
                 known = self.scopes[0].values()
-                met |= touched & {slot.name for slot in known if slot.name}
-                met |= touched & {slot.cells.name for slot in known if slot.cells}
+                met |= touched & {name for slot in known for name in slot.names()}
             if met or (a.ends and b.fails):
                 raise Unsupported(
                     "the order of evaluation",
@@ -140,22 +139,65 @@ class Order(Static):
     def effects_of(self, node: Any) -> Effects:
         return self._effects(node, [])
 
-    def _key(self, name: str, inner: list[dict[str, str | None]] | None = None) -> str | None:
-        """The variable that a name stands for; None if it matters to nobody else."""
-        for scope in reversed(inner or []):
+    def _key(self, name: str, inner: Inner) -> set[str]:
+        """The variable that a name stands for; nothing if it matters to nobody else."""
+        for scope in reversed(inner):
             if name in scope:
-                return scope[name]
+                own = scope[name]
+                return {own} if own is not None else set()
         slot = self.scopes[0].get(name) if inner else self.lookup(name)
-        if slot is not None and slot.cells is not None:
-            return slot.cells.name
-        return slot.name if slot is not None else None
+        return slot.names() if slot is not None else set()
 
-    def _effects(self, node: Any, inner: list[dict[str, str | None]]) -> Effects:
-        """`inner` are the scopes of a function that is being summarised, outermost first."""
+    def pointees(self, node: Any) -> set[str]:
+        """The variables that an expression may point to."""
+        raise AssertionError("given by Pointers")
+
+    def all_pointees(self) -> set[str]:
+        """The variables that any pointer may point to."""
+        raise AssertionError("given by Pointers")
+
+    def designated(self, node: Any, inner: Inner | None = None) -> set[str]:
+        """The variables that a designator may stand for."""
+        inner = inner or []
+        if isinstance(node, c_ast.ID):
+            return self._key(node.name, inner)
+        if isinstance(node, c_ast.ArrayRef):
+            return self._pointed(node.name, inner)
+        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            return self._pointed(node.expr, inner)
+        return set()
+
+    def _pointed(self, node: Any, inner: Inner) -> set[str]:
+        """What an expression may point to; of a function that is being summarised, what it is given
+        counts where it is called."""
+        if not inner:
+            return self.pointees(node)
+        while isinstance(node, c_ast.ArrayRef):
+            node = node.name
+        found: set[str] = set()
+        todo = [node]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, c_ast.ID):
+                found |= self._pointed_by(part.name, inner)
+            elif not isinstance(part, c_ast.ArrayRef | c_ast.FuncCall):
+                todo += [child for _, child in part.children()]
+        return found
+
+    def _pointed_by(self, name: str, inner: Inner) -> set[str]:
+        if any(name in scope for scope in inner[1:]):
+            return self.all_pointees() | self._key(name, inner)
+        slot = None if name in inner[0] else self.scopes[0].get(name)
+        if slot is None:
+            return set()
+        return slot.names() if slot.cells else self.all_pointees() if slot.pointer else set()
+
+    def _effects(self, node: Any, inner: Inner) -> Effects:
+        """`inner` are the scopes of a function that is being summarised, outermost first: that of
+        the parameters which always point to what was given, and the others."""
         found = Effects()
         if isinstance(node, c_ast.ID):
-            if (key := self._key(node.name, inner)) is not None:
-                found.reads.add(key)
+            found.reads |= self._key(node.name, inner)
         elif isinstance(node, c_ast.FuncDecl) or (
             isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
         ):
@@ -188,29 +230,46 @@ class Order(Static):
         elif isinstance(node, c_ast.FuncCall):
             for argument in node.args.exprs if node.args else ():
                 found.add(self._effects(argument, inner), sequenced=True)
-                if isinstance(argument, c_ast.ID):
-                    self._given_away(found, argument.name, inner)
+                self._given_away(found, argument, inner)
             name = node.name.name if isinstance(node.name, c_ast.ID) else ""
             found.call(self._summary(name))
+        elif isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            if not isinstance(node.expr, c_ast.ID):
+                for _, child in node.expr.children():
+                    found.add(self._effects(child, inner))
+                found.fails = True
         else:
-            found.fails |= isinstance(node, c_ast.ArrayRef)  # the index may be out of bounds
+            if isinstance(node, c_ast.ArrayRef | c_ast.UnaryOp):
+                found.reads |= self.designated(node, inner)
+            # An index may be out of bounds, and a pointer null.
+            star = isinstance(node, c_ast.UnaryOp) and node.op == "*"
+            found.fails |= star or isinstance(node, c_ast.ArrayRef)
             self._statement_effects(node, inner, found)
+        if not inner and isinstance(node, c_ast.BinaryOp | c_ast.UnaryOp | c_ast.Assignment):
+            found.fails |= self.pointing(node)
         return found
 
-    def _given_away(self, found: Effects, name: str, inner: list[dict[str, str | None]]) -> None:
-        """An argument that is an array: the function may read and change its cells."""
-        slot = None if any(name in scope for scope in inner) else self.lookup(name)
-        if slot is not None and slot.cells is not None:
-            found.called_reads.add(slot.cells.name)
-            found.called_writes.add(slot.cells.name)
+    def pointing(self, node: Any) -> bool:
+        """Is it arithmetic of pointers, which may leave their objects?"""
+        raise AssertionError("given by Pointers")
+
+    def _given_away(self, found: Effects, argument: Any, inner: Inner) -> None:
+        """An argument that points: the function may read and change what is there."""
+        if isinstance(argument, c_ast.Constant):
+            return
+        if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
+            names = self.designated(argument.expr, inner)
+        else:
+            names = self._pointed(argument, inner)
+        if names:
+            found.called_reads |= names
+            found.called_writes |= names
             found.fails = True
 
-    def _write(self, found: Effects, node: Any, inner: list[dict[str, str | None]]) -> None:
-        base = _base(node)
-        key = self._key(base, inner) if base is not None else None
-        if key is not None:
-            found.writes.add(key)
-            found.loose.add(key)
+    def _write(self, found: Effects, node: Any, inner: Inner) -> None:
+        names = self.designated(node, inner)
+        found.writes |= names
+        found.loose |= names
 
     # ---- effects of functions
 
@@ -224,7 +283,9 @@ class Order(Static):
         if name in FAILURES:
             found.fails = True
         elif name in self.functions:
-            found = self._effects(self.functions[name].body, [self._parameters(name)])
+            definition = self.functions[name]
+            found = self._effects(definition.body, self._parameters(name))
+            found.fails |= mentions_pointers(definition)
         elif name in MODELLED or is_input(name):
             found.fails = name in _FAILING
             found.ends = name in _ENDING
@@ -241,17 +302,21 @@ class Order(Static):
         for other in self.recursive[name]:
             self._summaries[other] = together
         for other in self.recursive[name]:
-            together.add(self._effects(self.functions[other].body, [self._parameters(other)]))
+            together.add(self._effects(self.functions[other].body, self._parameters(other)))
+            together.fails |= mentions_pointers(self.functions[other])
         return together
 
-    def _parameters(self, name: str) -> dict[str, str | None]:
+    def _parameters(self, name: str) -> list[dict[str, str | None]]:
+        """The parameters of a function: those that it never assigns to, and the others."""
         arguments = self.functions[name].decl.type.args
         names = (getattr(p, "name", None) for p in (arguments.params if arguments else ()))
-        return {parameter: None for parameter in names if parameter}
+        changed = assigned(self.functions[name].body)
+        scopes: list[dict[str, str | None]] = [{}, {}]
+        for parameter in filter(None, names):
+            scopes[parameter in changed][parameter] = None
+        return scopes
 
-    def _statement_effects(
-        self, node: Any, inner: list[dict[str, str | None]], found: Effects
-    ) -> None:
+    def _statement_effects(self, node: Any, inner: Inner, found: Effects) -> None:
         if isinstance(node, c_ast.Decl) and inner:
             if "static" in node.storage:
                 inner[-1][node.name] = f"static {id(node)}"
@@ -270,13 +335,6 @@ class Order(Static):
             found.add(self._effects(child, inner), sequenced=sequenced)
         if opens:
             inner.pop()
-
-
-def _base(node: Any) -> str | None:
-    """The name of the variable or array that an assignment changes."""
-    while isinstance(node, c_ast.ArrayRef):
-        node = node.name
-    return node.name if isinstance(node, c_ast.ID) else None
 
 
 def sound(op: str, right: Any) -> bool:

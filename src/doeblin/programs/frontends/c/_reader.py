@@ -14,13 +14,17 @@ from ...system import Graph, thread_jumps, without_copies
 from ...system.terms import compare, const, var
 from ._clean import clean
 from ._emitter import Slot
+from ._fixed import settle
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ._points import Points
 from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
-from ._shapes import indexed_by_constants, only_assigned
+from ._shapes import assigned, indexed_by_constants, names_in, only_assigned
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
+
+_READINGS = 30  # of what pointers may point to
 
 
 def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None = None) -> Graph:
@@ -32,14 +36,22 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
     parser = CParser()
     try:
         tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
-        lowering = Procedures(places, file, wraps=wraps)
-        lowering.noreturn, lowering.renamed = cleaned.noreturn, cleaned.renamed
-        lowering.annotations = preprocessor.annotations
-        lowering.headers = bool(preprocessor.known or preprocessor.missing)
-        lowering.from_header = preprocessor.from_header
-        lowering.graph.remarks.missing = dict(preprocessor.missing)
-        lowering.graph.remarks.included = preprocessor.included
-        return _lower(lowering, tree, file)
+        targets = Points()
+        for _ in range(_READINGS):
+            lowering = Procedures(places, file, wraps=wraps)
+            lowering.targets = targets
+            lowering.noreturn, lowering.renamed = set(cleaned.noreturn), cleaned.renamed
+            lowering.annotations = preprocessor.annotations
+            lowering.headers = bool(preprocessor.known or preprocessor.missing)
+            lowering.from_header = preprocessor.from_header
+            lowering.graph.remarks.missing = dict(preprocessor.missing)
+            lowering.graph.remarks.included = preprocessor.included
+            graph = _lower(lowering, tree, file)
+            more = targets.next()
+            if more is None:
+                return graph
+            targets = more
+        raise Unsupported("pointers that lead this far", end)
     except ParseError as error:
         found = _located(str(error), _next_line(parser), places, end)
         found = _unended(cleaned.tokens, places, found)
@@ -110,7 +122,7 @@ def _next_line(parser: CParser) -> int | None:
 
 def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     lowering.by_constants = indexed_by_constants(tree)
-    lowering.only_assigned = only_assigned(tree)
+    lowering.only_assigned, lowering.mentioned = only_assigned(tree), names_in(tree)
     for number, item in enumerate(tree.ext):
         if isinstance(item, c_ast.Pragma):
             later = (other for other in tree.ext[number:] if not isinstance(other, c_ast.Pragma))
@@ -134,7 +146,8 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
         place = lowering.place(parameter)
         name = lowering.fresh(parameter.name, kind, place)
         lowering.havoc(name, kind, place, origin="parameter")
-        frame[parameter.name] = Slot(kind, name, const=lowering.is_const(parameter))
+        slot = Slot(kind, name, const=lowering.is_const(parameter))
+        frame[parameter.name] = lowering.living(slot, parameter, frame)
         if entry == "main" and parameter is declared.args.params[0]:  # C11 5.1.2.2.1
             lowering.assume(compare("<=", const(0), var(name)), place)
     listed: dict[str, Any] = {
@@ -147,12 +160,16 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     for pointer, length in lengths.items():
         if pointer not in pointers:
             raise lowering.unsupported("a contract about cells of what is no array", declared)
-        frame[pointer] = lowering.given(listed[pointer], length)
+        slot = lowering.given(listed[pointer], length)
+        frame[pointer] = lowering.living(slot, listed[pointer], frame)
+        if pointer in assigned(lowering.functions[entry].body, steps=True):
+            frame[pointer] = lowering.moving(frame[pointer], listed[pointer], frame)
     lowering.body(entry, frame, None)
     lowering.stop()
     lowering.read_procedures()
     lowering.note_unused()
     without_copies(lowering.graph, lowering.taken)
+    settle(lowering.graph, lowering.pointing_at)
     lowering.graph.remarks.entry = entry
     lowering.graph.remarks.notes += _unused(lowering, entry)
     thread_jumps(lowering.graph)

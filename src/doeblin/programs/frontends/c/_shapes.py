@@ -6,6 +6,8 @@ from typing import Any
 
 from pycparser import c_ast
 
+from ._library import FAILURES
+
 _MOST_SCALARS = 64
 
 
@@ -22,6 +24,8 @@ def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
             continue
         if isinstance(node, c_ast.ID):
             others.add(node.name)
+        elif isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            others |= names_in(node)
         elif isinstance(node, c_ast.ArrayRef):
             indices: list[Any] = []
             base: Any = node
@@ -65,6 +69,46 @@ def only_assigned(tree: Any) -> set[str]:
     return found - others
 
 
+def names_in(node: Any) -> set[str]:
+    """The names that stand in expressions."""
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, c_ast.ID):
+            found.add(part.name)
+        todo += [child for _, child in part.children()]
+    return found
+
+
+def assigned(node: Any, *, steps: bool = False) -> set[str]:
+    """The names that are given another value; with `steps`, also those that are moved on, or whose
+    address is taken."""
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        target = None
+        if isinstance(part, c_ast.Assignment) and (steps or part.op == "="):
+            target = part.lvalue
+        elif steps and isinstance(part, c_ast.UnaryOp) and part.op in _CHANGING:
+            target = part.expr
+        if isinstance(target, c_ast.ID):
+            found.add(target.name)
+        todo += [child for _, child in part.children()]
+    return found
+
+
+_CHANGING = frozenset({"++", "--", "p++", "p--", "&"})
+
+
+def mentions_pointers(node: Any) -> bool:
+    """Is a pointer declared there?"""
+    return isinstance(node, c_ast.PtrDecl) or any(
+        mentions_pointers(child) for _, child in node.children()
+    )
+
+
 def flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
     at = 0
     for number, length in zip(index, lengths, strict=True):
@@ -102,3 +146,23 @@ def pointed(node: Any) -> tuple[list[Any], Any] | None:
         dims.append(inner.dim)
         inner = inner.type
     return (dims, inner) if isinstance(inner, c_ast.TypeDecl) else None
+
+
+def failing(node: Any) -> Any:
+    """The first call of a failure function in a statement, as after `ERROR:`."""
+    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", None) in FAILURES:
+        return node
+    for _, child in node.children() if node is not None else ():
+        if (found := failing(child)) is not None:
+            return found
+    return None
+
+
+def collect_cases(node: Any, found: list[Any]) -> None:
+    """The cases of a switch, in order."""
+    if node is None or isinstance(node, c_ast.Switch):
+        return
+    if isinstance(node, c_ast.Case | c_ast.Default):
+        found.append(node)
+    for _, child in node.children():
+        collect_cases(child, found)

@@ -11,7 +11,9 @@ from ...system import Jump, Loop
 from ...system.terms import ZERO, compare, const, truth, var
 from ._declarations import Declarations
 from ._emitter import Cells, Slot, Value
-from ._library import ASSERTIONS, FAILURES
+from ._library import ASSERTIONS
+from ._shapes import collect_cases, failing
+from ._static import POINTER
 from ._types import CType, Opaque, promote
 
 # What may stand between the annotations of a loop and the loop.
@@ -23,7 +25,7 @@ _BEFORE_LOOPS = (
 class _Frame:
     """Where the statements of one inlined function body jump to."""
 
-    def __init__(self, after: int, result: tuple[str, CType] | None, opaque: bool):
+    def __init__(self, after: int, result: tuple[str, CType] | Slot | None, opaque: bool):
         self.after = after
         self.result = result
         self.opaque = opaque
@@ -52,11 +54,16 @@ class Statements(Declarations):
         definition = self.functions[name]
         self.entered.add(name)
         kind = self.in_global_scope(definition.decl.type.type)
-        result = None
+        result, pointer = None, None
+        outer = self.scopes, self.function, self.path
+        self.path = (*self.path, id(node)) if node is not None else self.path
         if isinstance(kind, CType):
             result = (self.fresh("", kind), kind)
+        elif (element := self.parameter_type(definition.decl.type.type)) is not None:
+            pointer = self.pointer(definition, element, self.key(definition), self.chain())
+            self.unset(pointer, definition)
         after = self.graph.block()
-        outer = self.scopes, self.function
+        self.around.append(self.scopes)
         self.scopes = [self.scopes[0], frame]
         self.function = name
         self.stack.append(name)
@@ -65,7 +72,7 @@ class Statements(Declarations):
             self.blame.append(self.place(node))
         self.asserting += name in ASSERTIONS
         opaque = isinstance(kind, Opaque) and kind.name != "void"
-        self.frames.append(_Frame(after, result, opaque))
+        self.frames.append(_Frame(after, pointer or result, opaque))
         old = self.enter(name, node)
         entered = self.current
         self.statement(definition.body)
@@ -81,7 +88,9 @@ class Statements(Declarations):
         self.start(after)
         value = Value(var(result[0]), result[1]) if result else None
         self.leave(name, value, old)
-        self.scopes, self.function = outer
+        self.scopes, self.function, self.path = outer
+        self.around.pop()
+        self.returned = pointer
         if name in self.noreturn:
             said = f"undefined behaviour: '{name}', which must not return, returns"
             self.require(truth(False), said, self.place(node or definition))
@@ -133,17 +142,20 @@ class Statements(Declarations):
         for name, kind in there.items():
             if name not in here:
                 if isinstance(kind, Opaque):
-                    raise self.unsupported("a jump past the declaration of an array", node)
+                    what = "a pointer" if kind == POINTER else "an array"
+                    raise self.unsupported(f"a jump past the declaration of {what}", node)
                 self.havoc(name, kind, self.place(node), origin="hidden", block=block)
 
     def _visible(self) -> dict[str, CType | Opaque]:
         """The automatic variables and arrays in scope."""
         found: dict[str, CType | Opaque] = {}
+        lasting = {name for slot in self._lasting.values() for name in slot.names()}
         for depth, scope in enumerate(self.scopes[1:]):
             for shown, slot in scope.items():
-                if slot.cells is not None:
-                    if slot not in self._lasting.values():
-                        found[f"{shown}#{depth} {slot.cells.name}"] = slot.kind
+                if slot.cells is not None or slot.pointer is not None:
+                    own = slot.names()
+                    if not own & lasting:
+                        found[f"{shown}#{depth} {min(own)}"] = slot.kind
                 elif slot.name is not None and slot.name not in self.statics.values():
                     found[slot.name] = slot.kind
         return found
@@ -190,6 +202,9 @@ class Statements(Declarations):
             for shown, slot in frame.items():
                 if slot.cells is not None:
                     scope |= _named(shown, slot.cells)
+                elif slot.pointer is not None and slot.pointer.at is not None:
+                    at = self.graph.variables[slot.pointer.at]
+                    scope |= {at.shown: at.name} if at.shown else {}
         inner = None
         if isinstance(body, c_ast.Compound):
             inner = self.place(body.block_items[0]) if body.block_items else None
@@ -266,7 +281,9 @@ class Statements(Declarations):
     def _return_statement(self, node: Any) -> None:
         frame = self.frames[-1]
         if node.expr is not None:
-            if frame.result is not None:
+            if isinstance(frame.result, Slot):
+                self.set_pointer(frame.result, self.address(node.expr), node)
+            elif frame.result is not None:
                 value = self.convert(self.rvalue(node.expr), frame.result[1])
                 self.assign(frame.result[0], value.term, self.place(node))
             elif not frame.opaque:
@@ -294,7 +311,7 @@ class Statements(Declarations):
         if node.name == "ERROR":
             if node.name not in frame.defined:
                 self.start(block)
-                self.fail("label ERROR reached", self.place(_failing(node.stmt) or node))
+                self.fail("label ERROR reached", self.place(failing(node.stmt) or node))
         else:
             if node.name in frame.defined:
                 raise InputError(f"the label '{node.name}' is doubled", place=self.place(node))
@@ -310,7 +327,7 @@ class Statements(Declarations):
         value = self.snapshot(self.convert(value, promote(value.kind)))
         after = self.graph.block()
         cases: list[Any] = []
-        _collect_cases(node.stmt, cases)
+        collect_cases(node.stmt, cases)
         seen: dict[int | None, Any] = {}
         default = after
         for case in cases:
@@ -369,22 +386,3 @@ def _named(shown: str, cells: Cells) -> dict[str, str]:
     if len(cells.lengths) > 1:
         return {}
     return {f"{shown}[{at}]": name for at, name in cells.scalars.items()}
-
-
-def _failing(node: Any) -> Any:
-    """The first call of a failure function in a statement, as after `ERROR:`."""
-    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", None) in FAILURES:
-        return node
-    for _, child in node.children() if node is not None else ():
-        if (found := _failing(child)) is not None:
-            return found
-    return None
-
-
-def _collect_cases(node: Any, found: list[Any]) -> None:
-    if node is None or isinstance(node, c_ast.Switch):
-        return
-    if isinstance(node, c_ast.Case | c_ast.Default):
-        found.append(node)
-    for _, child in node.children():
-        _collect_cases(child, found)

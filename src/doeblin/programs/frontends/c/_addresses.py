@@ -1,0 +1,221 @@
+"""Expressions that point, evaluated; and pointers that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError
+from ...system.terms import (
+    ONE,
+    ZERO,
+    Term,
+    add,
+    compare,
+    conj,
+    const,
+    disj,
+    ite,
+    mul,
+    negate,
+    var,
+)
+from ._emitter import Slot, Value
+from ._lvalues import shape
+from ._pointers import Pointers
+from ._points import NOWHERE, NULL, NUMBERS, Address
+from ._static import COMPARISONS, STEPS
+from ._types import INT, LONG
+
+_ADDING = frozenset({"+", "-"})
+
+
+class Addresses(Pointers):
+    """The values of pointers."""
+
+    def condition(self, node: Any, yes: int, no: int) -> None:
+        raise AssertionError("given by Expressions")
+
+    def effects(self, node: Any) -> None:
+        raise AssertionError("given by Expressions")
+
+    def _funccall(self, node: Any) -> Value | None:
+        raise AssertionError("given by Calls")
+
+    def address(self, node: Any) -> Address:
+        """The value of an expression that points."""
+        if self.element_of(node) is None and self.is_null(node):
+            return Address(None, frozenset({NULL}), const(0), ZERO)
+        method: Callable[[Any], Address] | None
+        method = getattr(self, f"_address_of_{type(node).__name__.lower()}", None)
+        if method is None or self.element_of(node) is None:
+            raise self.unsupported("pointers", node)
+        return method(node)
+
+    def _address_of_id(self, node: Any) -> Address:
+        slot = self.lookup(node.name)
+        assert slot is not None
+        if slot.pointer is not None:
+            return self.value_of(slot.pointer)
+        assert slot.cells is not None
+        return self._beginning(slot, slot.cells.const, node)
+
+    def _beginning(self, slot: Slot, fixed: bool, node: Any) -> Address:
+        found = shape(slot)
+        if slot.key is None or slot.key not in self.objects or found is None:
+            raise self.unsupported("pointers", node)
+        return Address(found.kind, frozenset({slot.key}), const(self.number(slot.key)), ZERO, fixed)
+
+    def _address_of_arrayref(self, node: Any) -> Address:
+        raise self.unsupported("a row of an array", node)
+
+    def _address_of_unaryop(self, node: Any) -> Address:
+        if node.op in STEPS:
+            return self._step_pointer(node)
+        inner = node.expr
+        if isinstance(inner, c_ast.ID):
+            slot = self.lookup(inner.name)
+            assert slot is not None
+            return self._beginning(slot, slot.const, node)
+        if isinstance(inner, c_ast.UnaryOp):  # &*p is p
+            return self.address(inner.expr)
+        if not isinstance(inner, c_ast.ArrayRef) or self.element_of(inner.name) is None:
+            raise self.unsupported("pointers", node)
+        return self._sum(inner.name, inner.subscript, 1, node)
+
+    def _address_of_binaryop(self, node: Any) -> Address:
+        if self.element_of(node.left) is not None:
+            return self._sum(node.left, node.right, 1 if node.op == "+" else -1, node)
+        return self._sum(node.right, node.left, 1, node)
+
+    def _sum(self, base: Any, number: Any, sign: int, node: Any) -> Address:
+        self.check_operands([base, number], node)
+        start = self._kept_address(base, [number])
+        return self.moved(start, mul(const(sign), self.rvalue(number).integer()), node)
+
+    def _address_of_ternaryop(self, node: Any) -> Address:
+        element = self.element_of(node)
+        assert element is not None
+        slot = self.pointer(node, element, self.key(node), self.chain())
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.condition(node.cond, yes, no)
+        const = False
+        for block, side in ((yes, node.iftrue), (no, node.iffalse)):
+            self.start(block)
+            found = self.address(side)
+            const |= found.const
+            self.set_pointer(slot, found, side)
+            self.jump(after)
+        self.start(after)
+        assert slot.pointer is not None
+        return self.value_of(slot.pointer)._replace(const=const)
+
+    def _address_of_assignment(self, node: Any) -> Address:
+        slot = self._changed_pointer(node.lvalue)
+        self.check_assignment(node)
+        if node.op == "=":
+            found = self.address(node.rvalue)
+        elif node.op[:-1] in _ADDING:
+            start = self._kept_address(node.lvalue, [node.rvalue])
+            number = self.rvalue(node.rvalue).integer()
+            found = self.moved(start, mul(const(1 if node.op == "+=" else -1), number), node)
+        else:
+            raise InputError("a pointer cannot be changed so", place=self.place(node))
+        self.set_pointer(slot, found, node)
+        assert slot.pointer is not None
+        return self.value_of(slot.pointer)
+
+    def _step_pointer(self, node: Any) -> Address:
+        slot = self._changed_pointer(node.expr)
+        assert slot.pointer is not None
+        old = self.value_of(slot.pointer)
+        if node.op.startswith("p"):
+            old = self.kept(old)
+        new = self.moved(self.value_of(slot.pointer), const(STEPS[node.op]), node)
+        self.set_pointer(slot, new, node)
+        return old if node.op.startswith("p") else self.value_of(slot.pointer)
+
+    def _changed_pointer(self, node: Any) -> Slot:
+        slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
+        if slot is None or slot.pointer is None:
+            raise self.unsupported("pointers", node)
+        if slot.pointer.fixed:
+            said = f"'{slot.pointer.shown}' is const, and is changed"
+            raise InputError(said, place=self.place(node))
+        return slot
+
+    def _address_of_exprlist(self, node: Any) -> Address:
+        for item in node.exprs[:-1]:
+            self.effects(item)
+        return self.address(node.exprs[-1])
+
+    def _address_of_cast(self, node: Any) -> Address:
+        found = self.address(node.expr)
+        element = self.element_of(node)
+        if found.element is not None and found.element != element:
+            raise self.unsupported("a pointer to another type", node)
+        return found._replace(const=found.const or self._to_const(node.to_type.type))
+
+    def _address_of_funccall(self, node: Any) -> Address:
+        self._funccall(node)
+        slot, self.returned = self.returned, None
+        if slot is None or slot.pointer is None:
+            raise self.unsupported("pointers", node)
+        return self.value_of(slot.pointer)
+
+    # ---- comparisons
+
+    def compared(self, node: Any) -> Value:
+        """A comparison or difference of two pointers."""
+        self.check_operands([node.left, node.right], node)
+        left = self._kept_address(node.left, [node.right])
+        right = self.address(node.right)
+        if node.op not in COMPARISONS and node.op != "-":
+            raise InputError(f"pointers have no '{node.op}'", place=self.place(node))
+        kinds = {side.element for side in (left, right)} - {None}
+        if len(kinds) > 1:
+            raise self.unsupported("a pointer to another type", node)
+        for side in (left, right):
+            if NOWHERE in side.targets:
+                self.real(side._replace(targets=frozenset({NOWHERE})), node, "used")
+        if node.op in ("==", "!="):
+            same = self._same(left, right, node)
+            return Value(same if node.op == "==" else negate(same), INT)
+        for side in (left, right):
+            self.real(side, node, "compared")
+        said = "undefined behaviour: pointers into different objects are compared"
+        self.require(compare("=", left.to, right.to), said, self.place(node))
+        if node.op == "-":
+            return Value(add(left.at, mul(const(-1), right.at)), LONG)
+        return Value(compare(node.op, left.at, right.at), INT)
+
+    def _same(self, left: Address, right: Address, node: Any) -> Term:
+        """Are two pointers equal? The end of an object may be where another begins, or not."""
+        same = conj((compare("=", left.to, right.to), compare("=", left.at, right.at)))
+        open_: list[Term] = []
+        if not (left.at.constant and right.at.constant):
+            for one, other in ((left, right), (right, left)):
+                for key in one.objects:
+                    length = self.extent(key, node)
+                    if length is None:
+                        continue
+                    parts = [compare("=", one.to, const(self.number(key)))]
+                    parts += [compare("!=", one.to, other.to), compare("=", other.at, ZERO)]
+                    parts += [compare("=", one.at, length)]
+                    parts += [compare("<", ZERO, other.to)]
+                    open_.append(conj(parts))
+        unclear = disj(open_)
+        if unclear.constant and not unclear.leaf:
+            return same
+        name = self.fresh("", INT)
+        self.havoc(name, INT, self.place(node), origin="rough", within=(0, 1))
+        return ite(unclear, compare("=", var(name), ONE), same)
+
+    def points_somewhere(self, node: Any) -> Term:
+        """The truth of a pointer: is it not null?"""
+        found = self.address(node)
+        if NOWHERE in found.targets:
+            self.real(found._replace(targets=frozenset({NOWHERE})), node, "used")
+        return compare("!=", found.to, const(NUMBERS[NULL]))
