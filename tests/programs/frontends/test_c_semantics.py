@@ -57,6 +57,13 @@ NOT_RUN = {
     "array_given",
     "array_given_bounds",
     "array_given_unknown_length",
+    "ptr_given",
+    # What gcc's sanitizers do not see: they look at pointers when these are followed.
+    "ptr_without_value",
+    "ptr_without_value_compared",
+    "ptr_leaves",
+    "ptr_leaves_below",
+    "ptr_different_objects",
 }
 
 
@@ -96,6 +103,7 @@ def test_the_compiler_agrees(tmp_path):
         source.write_text(EXAMPLES[name].text)
         flags = ["-std=gnu17", "-w", "-O0", "-fsigned-char", "-include", prelude]
         checks = "integer-divide-by-zero,shift,bounds-strict,vla-bound"
+        checks += ",address,null" if name.startswith("ptr_") else ""
         trap = [f"-fsanitize={checks}", "-fsanitize-undefined-trap-on-error"]
         command = [GCC, *flags, *trap, "-o", tmp_path / "run", source]
         subprocess.run(command, check=True, capture_output=True)

@@ -198,7 +198,7 @@ class Drawn:
     # ---- statements
 
     def statement(self, depth: int) -> str:
-        rng, k = self.rng, self.seed
+        rng = self.rng
         pick = rng.random()
         p, q = (rng.choice(self.pointers) for _ in range(2))
         if pick < 0.12 and depth:
@@ -259,8 +259,8 @@ class Drawn:
         return self.rng.choice((
             "v = w;", "w = v;", "c[0] = v;", "v = c[x > 0];", f"v = made{k}(x);", "c[1] = c[0];",
             f"set{k}(&v, x);", f"set{k}(o, 2);", f"s += read{k}(v);", f"s += read{k}(c[1]);",
-            "o = &w;", "D(o) = v;", "w = D(o);", "o = c; PI(o);", "MV(o, x);", f"s += made{k}(3).g;",
-            f"{{ struct s{k} t = D(o); t.g++; v = t; }}", "v.f = v.g = 2;",
+            "o = &w;", "D(o) = v;", "w = D(o);", "o = c; PI(o);", "MV(o, x);",
+            f"s += made{k}(3).g;", f"{{ struct s{k} t = D(o); t.g++; v = t; }}", "v.f = v.g = 2;",
         ))  # fmt: skip
 
     # ---- texts

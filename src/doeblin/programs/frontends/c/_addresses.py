@@ -156,7 +156,10 @@ class Addresses(Pointers):
         element = self.element_of(node)
         if found.element is not None and found.element != element:
             raise self.unsupported("a pointer to another type", node)
-        return found._replace(const=found.const or self._to_const(node.to_type.type))
+        const = self._to_const(node.to_type.type)
+        if found.const and not const:
+            raise self.unsupported("a pointer that forgets that something is const", node)
+        return found._replace(const=const)
 
     def _address_of_funccall(self, node: Any) -> Address:
         self._funccall(node)

@@ -77,8 +77,10 @@ class Declarations(Contracts):
         known = init is None or self.is_null(init) or self.element_of(init) is not None
         if element is None or not known or "extern" in node.storage:
             return False
-        if node.name in self.only_assigned or node.name not in self.mentioned:
-            if init is not None and not self.is_null(init):
+        unread = node.name in self.only_assigned or node.name not in self.mentioned
+        empty = init is None or self.is_null(init)
+        if unread and (empty or len(self.scopes) > 1):
+            if not empty:
                 self.address(init)
             self.scopes[-1][node.name] = Slot(POINTER)
             return True

@@ -238,8 +238,12 @@ class Expressions(Addresses):
     def _assignment(self, node: Any) -> Value | None:
         if self.designates(node.lvalue):
             return self.assign_to(node)
-        if self.never_read(node.lvalue) and self._plain_address(node.rvalue):
-            return None
+        if self.never_read(node.lvalue):
+            if self.element_of(node.rvalue) is not None:
+                self.address(node.rvalue)
+                return None
+            if self.harmless(node.rvalue):
+                return None
         name, kind = self.target(node.lvalue)
         self.check_assignment(node)
         value = self.rvalue(node.rvalue)
@@ -247,13 +251,6 @@ class Expressions(Addresses):
             value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
         self.assign(name, self.convert(value, kind).term, self.place(node.lvalue))
         return Value(var(name), kind)
-
-    def _plain_address(self, node: Any) -> bool:
-        """Is it an array's, or something else to point to that asks nothing of its operands?"""
-        slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
-        if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ID):
-            return self.element_of(node) is not None or self.harmless(node)
-        return (slot is not None and slot.cells is not None) or self.harmless(node)
 
     def _exprlist(self, node: Any) -> Value | None:
         for item in node.exprs[:-1]:

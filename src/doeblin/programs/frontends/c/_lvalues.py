@@ -308,7 +308,8 @@ class Lvalues(Operators):
         """What an assignment or a step changes, and its type."""
         found = self.locate(node, later)
         if found.const:
-            said = f"'{found.shown or '*'}' is const, and is changed"
+            what = f"'{found.shown}'" if found.shown else "what this points to"
+            said = f"{what} is const, and is changed"
             raise InputError(said, place=self.place(node))
         return found, self._integer(found, node)
 

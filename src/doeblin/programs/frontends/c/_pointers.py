@@ -41,6 +41,7 @@ class Pointers(Lvalues):
         self.lives: dict[Key, Life] = {}
         self._scopes: dict[int, dict[str, Slot]] = {}  # that none is taken for another
         self._births = 0
+        self.whole: set[int] = set()  # scopes that last to the end
         self.pointing_at: list[str] = []  # variables that say to which object
         self.returned: Slot | None = None  # by the call that was inlined last
 
@@ -224,7 +225,7 @@ class Pointers(Lvalues):
     def _outlives(self, key: Key, pointer: Pointer, node: Any) -> None:
         life = self.lives.get(key)
         early = life is not None and life.variable_length and life.born > pointer.born
-        if life is None or life.scope not in pointer.scopes or early:
+        if life is None or early or life.scope not in {*pointer.scopes, *self.whole}:
             raise self.unsupported("a pointer to what may end before it", node)
 
     def moving(self, array: Slot, parameter: Any, frame: dict[str, Slot]) -> Slot:

@@ -175,6 +175,8 @@ class Statements(Declarations):
 
     def _compound_statement(self, node: Any) -> None:
         self.scopes.append({})
+        if len(self.frames) == 1 and len(self.scopes) == 3 and not self.in_procedure:
+            self.whole.add(self.scope_id(self.scopes[-1]))  # what `main` has lasts to the end
         for item in node.block_items or ():
             self.statement(item)
         self.scopes.pop()
