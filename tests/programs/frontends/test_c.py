@@ -44,8 +44,8 @@ def test_malformed(text, message):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("int main() {\n  int a[3];\n  *a = 1;\n}", "pointers at p.c:3:4"),
-        ("int main() { int x; int *p = &x; *p = 1; assert(*p); }", "pointers at p.c:1:25"),
+        ("int main() {\n  int a[3][2];\n  **a = 1;\n}", "pointers at p.c:3:"),
+        ("int main() { int x; int *p = &x, **q = &p; **q = 1; }", "pointers at p.c:1:"),
         ("int main() { double d = 1; d = d + 1; }", "floating point at p.c:1:28"),
         ("int main(int n) { return main(n); }", "recursion of 'main' at p.c:1:26"),
         ("int main() { volatile int v = 1; assert(v); }", "volatile variables at p.c:1:27"),

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -293,7 +294,7 @@ def truths(drawn: list[Drawn], folder: Path) -> list[Found]:
     return [Found(*map(int, line.split())) for line in done.stdout.splitlines()]
 
 
-def disagreements(seeds: range, timeout: float = 2.0) -> tuple[list[str], Counter]:
+def disagreements(seeds: Iterable[int], timeout: float = 2.0) -> tuple[list[str], Counter]:
     """Programs on which `verify` and gcc differ, and how many verdicts there were of each kind."""
     wrong: list[str] = []
     counts: Counter = Counter()

@@ -36,8 +36,13 @@ def acsl(program: Program, verdict: Verdict) -> str:
         if item.loop.keyword == "goto":
             edits.before(item.loop.place, f"/*@ assert {text}; */")
             continue
-        changed = sorted(_assigned(graph, item.blocks) & set(item.loop.scope.values()))
-        named = (f"{item.names(n)}[..]" if n in graph.arrays else item.names(n) for n in changed)
+        parts = item.loop.parts
+        here = {*item.loop.scope.values(), *parts}
+        changed = sorted(_assigned(graph, item.blocks) & here)
+        named = (
+            parts.get(n) or (f"{item.names(n)}[..]" if n in graph.arrays else item.names(n))
+            for n in changed
+        )
         shown = ", ".join(dict.fromkeys(named)) or "\\nothing"
         edits.before(item.loop.place, f"/*@ loop invariant {text}; loop assigns {shown}; */")
     written = {item.loop.place for item in found}

@@ -215,6 +215,7 @@ class Loop:
     scope: dict[str, str]
     body: Place | None = None
     hints: tuple[Term, ...] = ()  # invariants that the program itself suggests
+    parts: dict[str, str] = field(default_factory=dict)  # variables that are a part of one in scope
 
 
 @dataclass(frozen=True, slots=True)

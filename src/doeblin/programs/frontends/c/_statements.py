@@ -200,20 +200,23 @@ class Statements(Declarations):
             for shown, slot in frame.items()
             if slot.name is not None
         }
+        parts: dict[str, str] = {}
         for frame in self.scopes:
             for shown, slot in frame.items():
                 if slot.cells is not None:
                     scope |= _named(shown, slot.cells)
-                elif slot.pointer is not None and slot.pointer.at is not None:
-                    at = self.graph.variables[slot.pointer.at]
-                    scope |= {at.shown: at.name} if at.shown else {}
+                elif slot.pointer is not None:
+                    parts |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
+                    at = self.graph.variables.get(slot.pointer.at or "")
+                    scope |= {at.shown: at.name} if at is not None and at.shown else {}
         inner = None
         if isinstance(body, c_ast.Compound):
             inner = self.place(body.block_items[0]) if body.block_items else None
         elif body is not None:
             inner = self.place(body)
         hints = self.loop_hints()
-        self.graph.loops[head] = Loop(keyword, self.place(node), self.function, scope, inner, hints)
+        place = self.place(node)
+        self.graph.loops[head] = Loop(keyword, place, self.function, scope, inner, hints, parts)
 
     def _while_statement(self, node: Any) -> None:
         head, body, after = (self.graph.block() for _ in range(3))

@@ -1,0 +1,53 @@
+"""Programs with pointers, drawn at random and held against what gcc makes of them."""
+
+import shutil
+
+import pytest
+
+from doeblin.programs import parse_program, verify
+from doeblin.programs.output import acsl, driver, run_driver
+
+from .fuzz.pointers import disagreements
+
+compiled = pytest.mark.skipif(shutil.which("gcc") is None, reason="the truth comes from gcc")
+
+
+@compiled
+def test_pointers_agree_with_gcc():
+    wrong, counts = disagreements(range(100, 132, 2), timeout=2)
+    assert wrong == []
+    assert counts["SAFE"] >= 1 and counts["UNSAFE"] >= 5, counts
+
+
+NULL = """int unknown(void);
+int main(void) {
+  int x = 1, *p = 0;
+  if (unknown() > 5) p = &x;
+  *p = 2;
+}
+"""
+SHIFTS = """int unknown(void);
+int main(void) {
+  int n = unknown(), i = unknown();
+  if (n < 1 || n > 100 || i < 0 || i >= n) return 0;
+  int a[n], *p;
+  for (p = a; p < a + n; p++)
+    *p = 0;
+  assert(a[i] == 0);
+}
+"""
+
+
+@compiled
+def test_a_null_pointer_fails_in_the_test_that_is_written():
+    program = parse_program(NULL, file="p.c")
+    verdict = verify(program, timeout=10)
+    assert run_driver(driver(program, verdict), verdict).fails is True
+
+
+def test_invariants_speak_of_places_in_arrays():
+    program = parse_program(SHIFTS, file="p.c")
+    verdict = verify(program, timeout=20)
+    assert verdict.outcome.value == "SAFE"
+    assert "k < (p - a)" in verdict.invariants[0].text
+    assert "loop assigns p, a[..]" in acsl(program, verdict) or "a[..], p" in acsl(program, verdict)
