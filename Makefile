@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning tests/test_random.py
+# Three on two cores: what waits for servers, browsers and other processes is many a test.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --durations 40
 DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
 # What was tested last; `make CONSTRAINTS= …` takes the newest versions instead.
 CONSTRAINTS ?= constraints.txt
@@ -29,11 +31,11 @@ demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 40 -m "not thorough"
+	$(PYTEST) -m "not thorough"
 	$(DOUBLE) -m double $(SAMPLING)
 
 thorough: $(STAMP) browser  ## Every test, those of chains, kernels and learning in both precisions
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 40
+	$(PYTEST)
 	$(DOUBLE) $(SAMPLING)
 
 double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision

@@ -38,7 +38,18 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
+# Pictures are made again by `make gallery`; here it would be half a minute more.
+DEAR = {"docs/gallery.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.thorough if name(page) in DEAR else (), id=name(page))
+        for page in PAGES
+        if blocks(page, "python")
+    ],
+)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """One after the other, as a module of its own in a fresh folder.
 

@@ -325,6 +325,7 @@ def test_a_bad_sequence_is_named_by_its_index(fitted: SequenceLabeller):
             labeller.predict([good, [[1.0], [1.0, 2.0]]])
 
 
+@pytest.mark.thorough
 def test_where_memory_is_short_batches_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch):
     """Eight parts of one sequence make a step; the law is the same, so the predictions are, too."""
     monkeypatch.setattr("doeblin.crf._labeller._MOST_BYTES", 1)

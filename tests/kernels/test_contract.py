@@ -30,15 +30,13 @@ def test_every_public_class_has_a_case():
             assert any(type(case.restart) is thing for case in RESTARTS.values()), name
 
 
-IN_BOTH_PRECISIONS = {"Gibbs, mixed sites", "BlockKernel", "mixture"}
+MARKS = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel", "mixture"], pytest.mark.double)
+MARKS |= {f"locally_balanced, {kind}": pytest.mark.thorough for kind in ("gradient", "mixed sites")}
 
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, id=name, marks=pytest.mark.double if name in IN_BOTH_PRECISIONS else ())
-        for name, case in KERNELS.items()
-    ],
+    [pytest.param(case, id=name, marks=MARKS.get(name, ())) for name, case in KERNELS.items()],
 )
 def test_kernel_contract(case: KernelCase):
     kernel, states = case.kernel, case.states

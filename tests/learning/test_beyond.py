@@ -99,7 +99,13 @@ APPROXIMATE = {
 }
 
 
-@pytest.mark.parametrize(("estimator", "first"), APPROXIMATE.values(), ids=APPROXIMATE.keys())
+@pytest.mark.parametrize(
+    ("estimator", "first"),
+    [
+        pytest.param(*both, id=name, marks=pytest.mark.thorough if name == "u-Gibbs" else ())
+        for name, both in APPROXIMATE.items()
+    ],
+)
 def test_long_chains_give_the_gradient_of_the_kernels_own_law(estimator, first: np.ndarray):
     """log π̂ is a table here: its gradient is the law of the first term less the second's."""
     runs = run(BLOCK, estimator, 250, chunk=125)

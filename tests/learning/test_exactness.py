@@ -103,7 +103,9 @@ KINDS = {
 MARKS = {
     "bidirectional": pytest.mark.double,
     "forward, staged, latent": pytest.mark.double,
+    "reversal": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,
+    "forward, staged": pytest.mark.thorough,
     "bidirectional, staged": pytest.mark.thorough,
     "reward, staged": pytest.mark.thorough,
     "reversal, staged, latent": pytest.mark.thorough,
@@ -158,10 +160,7 @@ BIASED = {
 
 @pytest.mark.parametrize(
     ("kind", "few"),
-    [
-        pytest.param(*both, id=name, marks=() if name == "reversal" else pytest.mark.thorough)
-        for name, both in BIASED.items()
-    ],
+    [pytest.param(*both, id=name, marks=pytest.mark.thorough) for name, both in BIASED.items()],
 )
 def test_bias_falls_as_walks_are_added(kind: Kind, few: AbstractEstimator):
     """From 2 walks to 16, and nothing else changed: by more than chance, summed over all data."""

@@ -145,7 +145,13 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.parametrize(("estimator", "chance"), ESTIMATORS.values(), ids=ESTIMATORS.keys())
+@pytest.mark.parametrize(
+    ("estimator", "chance"),
+    [
+        pytest.param(*both, id=name, marks=pytest.mark.thorough if name == "forward" else ())
+        for name, both in ESTIMATORS.items()
+    ],
+)
 def test_values_and_gradients(estimator: Any, chance: np.ndarray):
     value, gradient = exact(chance)
     datum = (state_of(jnp.array(int(np.argmax(chance)))), GIVEN)

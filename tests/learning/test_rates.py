@@ -57,6 +57,7 @@ def test_exact_em_climbs_to_the_epsilon_of_the_data():
     np.testing.assert_allclose(path[-1], epsilon, rtol=0.02)
 
 
+@pytest.mark.thorough
 def test_em_with_estimates_follows_exact_em():
     """Eight runs with different seeds: on average where exact EM is after as many updates."""
     estimator = Reversal(FixedHorizon(0.18, steps=12), num_walks=256)

@@ -39,9 +39,14 @@ def prove(client: httpx.Client, program: str, **options) -> tuple[list[str], dic
     return [name for name, _ in events], end
 
 
+def decoded(client: httpx.Client, **body: Any) -> list[dict[str, Any]]:
+    answer = client.post("/api/decode", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["candidates"]
+
+
 def test_decode_gives_words_with_probabilities(client):
-    answer = client.post("/api/decode", json={"points": points("hello"), "k": 3}).json()
-    candidates = answer["candidates"]
+    candidates = decoded(client, points=points("hello"), k=3)
     assert candidates[0]["word"] == "hello" and len(candidates) == 3
     chances = [candidate["probability"] for candidate in candidates]
     assert chances == sorted(chances, reverse=True) and 0.5 < sum(chances) <= 1
@@ -52,8 +57,7 @@ def test_decode_on_another_keyboard(client):
     gesture = Generator(layout, noise=0.3).gesture("water", np.random.default_rng(0))
     rows = zip(gesture.x, gesture.y, gesture.t, strict=True)
     trace = [{"x": float(x), "y": float(y), "t": float(t)} for x, y, t in rows]
-    body = {"points": trace, "layout": layout.to_json()}
-    assert client.post("/api/decode", json=body).json()["candidates"][0]["word"] == "water"
+    assert decoded(client, points=trace, layout=layout.to_json())[0]["word"] == "water"
 
 
 def test_tours_begin_with_a_restart_and_are_reproducible(client):

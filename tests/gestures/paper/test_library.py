@@ -84,7 +84,7 @@ def test_both_engines_have_one_model(hard):
 @pytest.mark.parametrize(
     ("method", "matrix", "name"),
     [
-        (METHODS["doeblin"], gibbs_matrix, "reward"),
+        pytest.param(METHODS["doeblin"], gibbs_matrix, "reward", marks=pytest.mark.thorough),
         (METHODS["reversal"], gibbs_matrix, "word"),
         pytest.param(
             Method("block", "doeblin", proposals=1, baseline=True),
@@ -139,6 +139,7 @@ def test_engines_are_known_by_name():
         run_method(None, METHODS["doeblin"], 3, passes=1, step=0.1, engine="gpu")
 
 
+@pytest.mark.thorough
 def test_training_on_the_library_improves_accuracy():
     layout = Layout.from_rows(["abcd"], [0], name="four")
     words = [("abd", 5.0), ("ca", 4.0), ("dab", 3.0), ("bcd", 2.0), ("ad", 1.0)]

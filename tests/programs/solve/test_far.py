@@ -104,8 +104,11 @@ def test_many_turns_at_once_are_those_turns_one_by_one():
         # A billion turns that read nothing: not one of them may be counted out.
         "int main() { unsigned i = 0; while (i != 1) i += 3; assert(i != 1); }",
         # Too long to be shown in full, but compiled it takes fewer blocks than that.
-        "int main() { int i, j, s = 0; for (i = 0; i < 200; i++) for (j = 0; j < 200; j++)"
-        " { if (unknown() < 2147483647) s++; assert(s < 25000); } }",
+        pytest.param(
+            "int main() { int i, j, s = 0; for (i = 0; i < 200; i++) for (j = 0; j < 200; j++)"
+            " { if (unknown() < 2147483647) s++; assert(s < 25000); } }",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_failures_after_very_many_steps(text):

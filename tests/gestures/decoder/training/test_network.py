@@ -270,6 +270,7 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
     assert steps[-1][2] > steps[0][2]
 
 
+@pytest.mark.thorough
 def test_an_interrupted_neural_training_ends_where_another_does(tmp_path, small_networks):
     rng = np.random.default_rng(5)
     maker = Generator(brute.LAYOUT)
