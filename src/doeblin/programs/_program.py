@@ -19,6 +19,8 @@ from .system import (
     Interpreter,
     Remarks,
     System,
+    from_bases,
+    likeness,
     system_of,
     with_cells,
     without_failures,
@@ -50,6 +52,7 @@ class Program:
     data: bytes | None = field(default=None, repr=False)
     _readings: dict[str, Program] = field(default_factory=dict, repr=False, compare=False)
     _made: list[tuple[System, System]] = field(default_factory=list, repr=False, compare=False)
+    _alike: list[Graph] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -64,13 +67,20 @@ class Program:
     def prepare(self, tick: Callable[[], None]) -> System:
         """The clauses, made when first needed; `tick` is called often and may raise to stop the
         work."""
+        if self._made:
+            return self._made[0][1]
         if self.given is not None:
-            return self.given
+            if self.given.cellular:
+                graph, exact = likeness(from_bases(self.given))
+                self._alike.append(graph)
+                self._made.append((exact, with_cells(exact, Coordinates(graph).of)))
+            else:
+                self._made.append((self.given, self.given))
+            return self._made[0][1]
         if self.graph is None:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
-        if not self._made:
-            exact = system_of(self.graph, self.file, tick)
-            self._made.append((exact, with_cells(exact, Coordinates(self.graph).of)))
+        exact = system_of(self.graph, self.file, tick)
+        self._made.append((exact, with_cells(exact, Coordinates(self.graph).of)))
         return self._made[0][1]
 
     @property
@@ -78,6 +88,13 @@ class Program:
         """The clauses with arrays as they are, where there are some; not over integers then."""
         found = self.system
         return self._made[0][0] if self._made else found
+
+    @property
+    def runnable(self) -> Graph | None:
+        """What can be run: the program, or one that is like the clauses with arrays."""
+        if self.given is not None:
+            self.prepare(lambda: None)
+        return self._alike[0] if self._alike else self.graph
 
     @cached_property
     def interpreter(self) -> Interpreter | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._tunables import ExampleTunables
 from ..solve import Budget, Path
-from ..system import Cut, Interpreter, Memory, System
+from ..system import Cut, Fill, Interpreter, Memory, System
 from ._data import LIMIT
 from ._harvest import linear
 from ._runs import BLOCK, Runs
@@ -30,14 +32,25 @@ _FAR = 40  # places beyond it are not looked at
 
 
 class Sampling:
-    """The states of each cut point that runs have visited, each at several places of its arrays."""
+    """The states of each cut point that runs have visited, each at several places of its arrays.
+
+    A program that is only `alike` to the one in question may copy arrays; where it fails, that one
+    does after so many arrivals.
+    """
 
     def __init__(
-        self, interpreter: Interpreter, system: System, rng: random.Random, constants: list[int]
+        self,
+        interpreter: Interpreter,
+        system: System,
+        rng: random.Random,
+        constants: list[int],
+        *,
+        alike: bool = False,
     ):
         self._runs = Runs(interpreter, system, rng, constants)
         self._rng = rng
         self._slots = {name: number for number, name in enumerate(interpreter.names)}
+        self._alike = alike
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
@@ -46,15 +59,21 @@ class Sampling:
         number = {block: cut for cut, block in enumerate(self._runs.blocks)}
         while budget.work < until:
             budget.tick()
-            run = self._runs.interpreter.run(
-                self._runs.inputs_from_start(0.05),
-                watch=self._runs.blocks,
-                limit=self._rng.choice(_BLOCKS),
-                visit_limit=limits.blocks,
-            )
+            try:
+                run = self._runs.interpreter.run(
+                    self._runs.inputs_from_start(0.05),
+                    watch=self._runs.blocks,
+                    limit=self._rng.choice(_BLOCKS),
+                    visit_limit=limits.blocks,
+                    contents=self._contents,
+                )
+            except ZeroDivisionError:  # of clauses, which say nothing of it
+                budget.spend(_RUN)
+                continue
             budget.spend(_RUN + BLOCK * run.blocks + _VISIT * len(run.visits))
             if run.outcome == "failed":
-                return Path.of_run([value for _, value in run.inputs])
+                path = Path.of_run([value for _, value in run.inputs])
+                return path if not self._alike else replace(path, arrivals=len(run.visits) + 1)
             visits: dict[int, list[tuple[Any, ...]]] = {}
             for block, state in run.visits:
                 visits.setdefault(number[block], []).append(state)
@@ -64,6 +83,19 @@ class Sampling:
                 if len(self._states[cut]) > 2 * _MOST:
                     self._states[cut] = self._rng.sample(self._states[cut], _MOST)
         return None
+
+    def _contents(self, fill: Fill) -> Callable[[int], int] | None:
+        """Cells that nobody has stored in, if arrays may be copied: the same in all copies."""
+        if not self._alike:
+            return None
+        cells: dict[int, int] = {}
+
+        def cell(index: int) -> int:
+            if index not in cells:
+                cells[index] = fill.cell(index).within(self._rng.randint(-_UNSET, _UNSET))
+            return cells[index]
+
+        return cell
 
     def points(self, cut: Cut, number: int) -> NDArray[np.int64]:
         """The states at a cut point, one a row, over the variables of a cut that may have products;
@@ -117,7 +149,7 @@ class Sampling:
 
     def _cell(self, memory: Memory, place: int) -> int:
         found = memory.known(place)
-        if found is None:
+        if found is None and (found := memory.decided(place)) is None:
             found = self._rng.randint(-_UNSET, _UNSET)
             found = memory.filled.cell(place).within(found) if memory.filled else found
             memory.cells[place] = found

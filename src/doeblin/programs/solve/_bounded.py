@@ -113,7 +113,8 @@ class Unrolling:
         for leaf, index in cells_read(clause.constraint, *clause.args, *clause.arrays):
             cell = self._translate(select(rename[leaf], substitute(index, rename)))
             low, high = bounds[leaf]
-            found += [low <= cell, cell <= high]
+            found += [low <= cell] if low is not None else []
+            found += [cell <= high] if high is not None else []
             self._inputs.append(cell)
         return found
 

@@ -37,7 +37,7 @@ from ..lemmas import (
     prove,
 )
 from ..solve import Conditions, Pause, Turns, Unrolling, all_term
-from ..system import Coordinates, Cut, System, with_cells
+from ..system import Coordinates, Cut, Interpreter, System, with_cells
 from ..system.terms import Term
 from ..verdict import Outcome, Verdict
 from ._bounded import Bounded
@@ -53,15 +53,21 @@ class CellWise:
     def __init__(self, judge: Judge):
         self._judge = judge
         program = judge.program
-        assert program.interpreter is not None and program.graph is not None
+        graph = program.runnable
+        assert graph is not None
+        interpreter = program.interpreter or Interpreter(graph)
+        self._graph = graph
         self._system = program.system
         self._plainer = with_cells(program.exact)
         self._proved: list[tuple[System, list[list[Dnf]]]] = []
-        found = harvest(program.system, program.graph)
-        self._guide = guide(program.graph, found)
+        found = harvest(program.system, graph)
+        self._guide = guide(graph, found)
         constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._rng = random.Random(judge.request.seed)
-        self._sampling = Sampling(program.interpreter, program.system, self._rng, constants)
+        self._alike = program.graph is None
+        self._sampling = Sampling(
+            interpreter, program.system, self._rng, constants, alike=self._alike
+        )
         self._bounded = Bounded(judge, Unrolling(program.exact, judge.budget))
 
     def run(self) -> Turns[Verdict | None]:
@@ -102,6 +108,9 @@ class CellWise:
         """UNSAFE, if a run fails, and on C's integers as well."""
         judge = self._judge
         path = self._sampling.grow(judge.budget, units, judge.request.tunables.examples)
+        if path is not None and self._alike:
+            # A derivation as short as a run that fails; the run itself need not be one.
+            return self._bounded.look(path.arrivals, units)
         found = judge.unsafe(path) if path is not None else None
         return found if found is not None and found.outcome is Outcome.UNSAFE else None
 
@@ -144,9 +153,9 @@ class CellWise:
     def _looked_at(self, stage: CellStage) -> System:
         """The system with the coordinates of a stage; those of the program have all of them."""
         program = self._judge.program
-        if not stage.also or program.graph is None:
+        if not stage.also:
             return self._plainer
-        every, near = Coordinates(program.graph), stage.also == "near"
+        every, near = Coordinates(self._graph), stage.also == "near"
         return with_cells(
             program.exact,
             lambda cut, index: tuple(e for e in every.of(cut, index) if e.near == near),
@@ -173,6 +182,9 @@ class CellWise:
     def _propose(self, system: System, number: int, stage: CellStage) -> Iterable[Dnf]:
         cut = system.cuts[number]
         points = self._sampling.points(cut, number)
+        if not len(points):
+            yield ()  # that no state is possible
+            return
         yield from self._plain(cut, points, stage)
         if cut.cells is not None:
             self._judge.budget.tick()

@@ -1,6 +1,7 @@
 """The intermediate language, its interpreter, and the clauses that a proof must discharge."""
 
 from ._analysis import reachable, thread_jumps, without_copies, without_failures
+from ._bases import from_bases
 from ._cells import with_cells
 from ._clauses import system_of
 from ._coordinates import Coordinates
@@ -11,6 +12,7 @@ from ._graph import (
     Block,
     Branch,
     Call,
+    Copy,
     Fail,
     Fill,
     Graph,
@@ -29,6 +31,7 @@ from ._graph import (
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
+from ._likeness import likeness
 from ._memory import Memory
 from ._procedures import with_old_values
 from ._quantified import shown_formula
@@ -46,6 +49,7 @@ __all__ = [
     "Cells",
     "Clause",
     "Coordinates",
+    "Copy",
     "Cut",
     "Extra",
     "Fail",
@@ -69,6 +73,8 @@ __all__ = [
     "Store",
     "System",
     "Variable",
+    "from_bases",
+    "likeness",
     "reachable",
     "read_by",
     "shown_formula",

@@ -24,6 +24,7 @@ from .terms import (
     conj,
     const,
     fold,
+    holds_cells,
     implies,
     ite,
     mul,
@@ -48,7 +49,7 @@ _Place = tuple[Term, str]  # an index, and what marks the variables of the insta
 def with_cells(system: System, wanted: Wanted = lambda cut, index: ()) -> System:
     """The system over integers; clauses and cuts keep their numbers. States are also looked at by
     what is `wanted` of a cut."""
-    if not any(cut.arrays for cut in system.cuts) and not any(c.banks for c in system.clauses):
+    if not system.cellular:
         return system
     index = _index(system)
     cuts = tuple(_with_cells(cut, index, wanted) for cut in system.cuts)
@@ -129,7 +130,9 @@ class _Step:
 
     def clause(self) -> Clause:
         clause = self._clause
-        constraint = self._flat(clause.constraint)
+        parts = clause.constraint.args if clause.constraint.op == "and" else (clause.constraint,)
+        equal = [part for part in parts if part.op == "=" and holds_cells(part.args[0])]
+        constraint = self._flat(conj(part for part in parts if part not in equal))
         args = [self._flat(arg) for arg in clause.args]
         target = self._cuts[clause.target] if clause.target is not None else None
         inputs = list(clause.inputs)
@@ -137,6 +140,8 @@ class _Step:
             args += self._arrived(target, args)
             if self._cells is None:
                 inputs.append(Input(self._index))
+        looked = target is not None and target.cells is not None
+        constraint = conj((constraint, *self._equal(equal, looked)))
         instances, known = self._instances()
         known += self._free.values()
         constraint = conj((constraint, *self._indexed(), *_agreeing(known), *self._within()))
@@ -165,6 +170,21 @@ class _Step:
             take = self._cell if extra.kind == "cell" else self._sum
             found.append(take(arrays[extra.array], index))
         return found
+
+    def _equal(self, equations: list[Term], looked: bool) -> Iterable[Term]:
+        """Arrays that are equal have equal cells in all places that are looked at; of the target,
+        too, if any are."""
+        if not equations:
+            return
+        sides = [tuple(map(self._flat, part.args)) for part in equations]
+        places = {_text(index): index for index, _ in self._places.values()}
+        places |= {_text(known.index): known.index for known in self._free.values()}
+        if looked:
+            here = var(self._index)
+            places[_text(here)] = here
+        for index in places.values():
+            for one, other in sides:
+                yield compare("=", self._cell(one, index), self._cell(other, index))
 
     # ---- terms
 

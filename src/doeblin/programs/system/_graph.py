@@ -126,7 +126,16 @@ class Fill:
         )
 
 
-Statement = Assign | Havoc | Assume | Call | Load | Store | Fill
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """An array becomes what another is."""
+
+    array: str
+    source: str
+    place: Place | None = None
+
+
+Statement = Assign | Havoc | Assume | Call | Load | Store | Fill | Copy
 
 
 @dataclass(frozen=True, slots=True)

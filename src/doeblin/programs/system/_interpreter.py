@@ -14,6 +14,7 @@ from ._graph import (
     Assume,
     Branch,
     Call,
+    Copy,
     Fail,
     Fill,
     Graph,
@@ -195,6 +196,12 @@ class Interpreter:
                     slots.enter(state, frame)
                     block, following, entered = slots.entry, 0, True
                     break
+                if isinstance(statement, Copy):
+                    source = state[self._index[statement.source]]
+                    state[self._index[statement.array]] = source.copy()
+                    if record:
+                        run.steps.append((statement, None))
+                    continue
                 if isinstance(statement, Load | Store | Fill):
                     value = self._access(statement, compute, state, run, inputs, contents)
                     if isinstance(statement, Load):

@@ -14,14 +14,16 @@ T = TypeVar("T")
 
 class Bank(NamedTuple):
     """An array in a clause: the range of its cells, and that of their type. One that is filled with
-    arbitrary values at a `site` belongs to the program's array `variable`."""
+    arbitrary values at a `site` belongs to the program's array `variable`. Its cells may be counted
+    from where a variable of the cut, its `base`, points."""
 
     name: str
     low: int | None
     high: int | None
-    bounds: tuple[int, int]
+    bounds: tuple[int | None, int | None]
     variable: str
     site: int | None = None
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,12 @@ class System:
     cuts: tuple[Cut, ...]
     clauses: tuple[Clause, ...]
     open: frozenset[Place] = frozenset()
+
+    @property
+    def cellular(self) -> bool:
+        """Are there arrays?"""
+        held = any(cut.arrays for cut in self.cuts)
+        return held or any(clause.banks for clause in self.clauses)
 
     @property
     def linear(self) -> bool:

@@ -3,47 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any
 
 import z3
 
 from ...._errors import Place
-from ...system import Clause, Cut, Input, Premise, System
-from ...system.terms import WORDS, Term, as_int, compare, conj, const, disj, negate, substitute, var
+from ...system import System
+from ...system.terms import WORDS, Term, array, compare, conj, const, disj, negate, var
 from ...system.terms import variables as names_in
 from ..c import Unsupported
+from ._rules import Application, Predicate, Rule, clauses_of, name_formals, unique
 from ._script import Script
 from ._sexpr import Expression, Group, Symbol
-from ._terms import Reader
+from ._terms import Reader, of_cells, said_of_sort
 
 _CASES = 500
-
-
-@dataclass(eq=False)
-class Predicate:
-    """An unknown, as declared. `formals` are the variables of its cut point."""
-
-    name: str
-    decl: Any
-    place: Place
-    index: int
-    somewhere: str  # as a formula: it holds for some arguments
-    formals: list[str] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
-    named: int = 0  # how many of the formals are names from the file
-
-    @property
-    def booleans(self) -> list[bool]:
-        return [self.decl.domain(i).kind() == z3.Z3_BOOL_SORT for i in range(self.decl.arity())]
-
-
-@dataclass(frozen=True)
-class _Application:
-    predicate: Predicate
-    args: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
@@ -51,20 +27,8 @@ class _Case:
     """A conjunction: a constraint, predicates that hold, and predicates that do not."""
 
     constraint: tuple[Term, ...] = ()
-    holds: tuple[_Application, ...] = ()
-    fails: tuple[_Application, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """A clause, still in its own variables; `booleans` are those that are 0 or 1."""
-
-    constraint: Term
-    sources: tuple[_Application, ...]
-    target: _Application | None
-    place: Place
-    shown: dict[str, str]
-    booleans: set[str]
+    holds: tuple[Application, ...] = ()
+    fails: tuple[Application, ...] = ()
 
 
 class Clauses:
@@ -72,9 +36,9 @@ class Clauses:
 
     def __init__(self, script: Script):
         self.script = script
-        self._universal: list[Any] = []
+        self._universal: list[tuple[Any, str, str]] = []
         self._predicates: dict[int, Predicate] = {}
-        self._rules: list[_Rule] = []
+        self._rules: list[Rule] = []
 
     def declare(self, name: Symbol, sorts: Group) -> None:
         """An unknown predicate with these sorts."""
@@ -99,7 +63,8 @@ class Clauses:
         text = f"(declare-const {quoted(name)} {self.script.part(sort)})"
         constant = self.script.take(f"{text}(assert (= {quoted(name)} {quoted(name)}))", sort)
         check_sort(constant[0].arg(0).sort(), sort.place)
-        self._universal.append(constant[0].arg(0))
+        found = constant[0].arg(0)
+        self._universal.append((found, found.decl().name(), found.sort().sexpr()))
 
     def refuse(self, item: Expression, place: Place) -> None:
         """The formula, or a predicate by its name, must never hold."""
@@ -113,8 +78,8 @@ class Clauses:
     def require(self, formula: Any, place: Place) -> None:
         """The formula must hold: every way in which it could fail is a clause."""
         splitter = _Splitter(self._predicates, place)
-        for constant in self._universal:
-            splitter.fresh(constant, constant.decl().name())
+        for constant, name, sort in self._universal:
+            splitter.fresh(constant, name, sort)
         for case in splitter.cases(formula, False):
             if len(case.fails) > 1:
                 raise Unsupported("a clause with several unknown conclusions", place)
@@ -123,31 +88,43 @@ class Clauses:
             constraint = conj((*splitter.facts(*case.constraint, *args), *case.constraint))
             if target is not None and constraint.constant and not constraint.leaf:
                 continue  # it holds anyway
-            rule = _Rule(constraint, case.holds, target, place, splitter.shown, splitter.booleans)
-            self._rules.append(rule)
+            known = (splitter.shown, splitter.booleans, splitter.arrays)
+            self._rules.append(Rule(constraint, case.holds, target, place, *known))
 
     def system(self) -> System:
         for rule in self._rules:
             for side in (*rule.sources, *([rule.target] if rule.target else ())):
-                _name_formals(side, rule)
-        cuts = []
-        names: set[str] = set()
+                name_formals(side, rule)
         for predicate in self._predicates.values():
             if not predicate.formals:  # never used
                 predicate.formals = [f"a{i}" for i in range(len(predicate.booleans))]
                 predicate.shown = list(predicate.formals)
+        self._name_arrays()
+        cuts = []
+        names: set[str] = set()
+        for predicate in self._predicates.values():
             name = unique(predicate.name, names)
             names.add(name)
-            cuts.append(
-                Cut(
-                    name,
-                    tuple(predicate.formals),
-                    tuple(predicate.shown),
-                    tuple((0, 1) if b else (None, None) for b in predicate.booleans),
-                    predicate.place,
-                )
-            )
-        return System(tuple(cuts), tuple(_clause(rule) for rule in self._rules))
+            cuts.append(predicate.cut(name))
+        made = [clause for rule in self._rules for clause in clauses_of(rule, self._cellular)]
+        return System(tuple(cuts), tuple(made))
+
+    def _name_arrays(self) -> None:
+        """No name is an array's here and a number's there."""
+        every = list(self._predicates.values())
+        pairs = [(n, a) for p in every for n, a in zip(p.formals, p.arrays, strict=True)]
+        numbers = {name for name, held in pairs if not held}
+        for predicate in every:
+            for i, held in enumerate(predicate.arrays):
+                if held:
+                    taken = {*numbers, *predicate.formals[:i], *predicate.formals[i + 1 :]}
+                    predicate.formals[i] = unique(predicate.formals[i], taken)
+
+    @property
+    def _cellular(self) -> bool:
+        """Are there arrays at all?"""
+        held = any(any(predicate.arrays) for predicate in self._predicates.values())
+        return held or any(rule.arrays for rule in self._rules)
 
 
 def quoted(name: str) -> str:
@@ -156,17 +133,8 @@ def quoted(name: str) -> str:
 
 
 def check_sort(sort: Any, place: Place) -> None:
-    if sort.kind() not in (z3.Z3_INT_SORT, z3.Z3_BOOL_SORT):
-        raise Unsupported(f"the sort {sort.sexpr()}", place)
-
-
-def unique(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number where it is taken."""
-    found, number = name, 1
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found
+    if sort.kind() not in (z3.Z3_INT_SORT, z3.Z3_BOOL_SORT) and not of_cells(sort):
+        raise Unsupported(said_of_sort(sort), place)
 
 
 class _Splitter:
@@ -175,6 +143,7 @@ class _Splitter:
 
     def __init__(self, predicates: dict[int, Predicate], place: Place):
         self.booleans: set[str] = set()
+        self.arrays: set[str] = set()
         self.shown: dict[str, str] = {}
         self._taken = set(WORDS)
         self._predicates = predicates
@@ -184,18 +153,20 @@ class _Splitter:
         self._cases: dict[tuple[int, bool], list[_Case]] = {}
         self._kept: list[Any] = []
 
-    def fresh(self, constant: Any, shown: str) -> None:
-        """A variable: the constant that stands for it, and the name that it had."""
-        check_sort(constant.sort(), self._place)
+    def fresh(self, constant: Any, shown: str, sort: str) -> None:
+        """A variable: the constant that stands for it, the name that it had, and its sort."""
         word = re.sub(r"\W", "_", shown, flags=re.ASCII)
         named = re.match(r"_*[A-Za-z]", word) and not word.startswith("bv")
         name = unique(word if named else f"v{word}", self._taken)
         self._taken.add(name)
         self.shown[name] = shown
         term = var(name)
-        if constant.sort().kind() == z3.Z3_BOOL_SORT:
+        if sort == "Bool":
             self.booleans.add(name)
             term = compare("=", term, const(1))
+        elif sort != "Int":
+            self.arrays.add(name)
+            term = array(name)
         self._read.bind(constant, term)
 
     def facts(self, *terms: Term) -> list[Term]:
@@ -223,7 +194,7 @@ class _Splitter:
             return self._quantified(formula, wanted)
         predicate = self._predicates.get(formula.decl().get_id())
         if predicate is not None:
-            applied = _Application(predicate, tuple(self._read(a) for a in formula.children()))
+            applied = Application(predicate, tuple(self._read(a) for a in formula.children()))
             return [_Case(holds=(applied,)) if wanted else _Case(fails=(applied,))]
         kind, parts = formula.decl().kind(), formula.children()
         if kind == z3.Z3_OP_NOT:
@@ -257,8 +228,9 @@ class _Splitter:
         constants = []
         for number in range(formula.num_vars()):
             sort = formula.var_sort(number)
+            check_sort(sort, self._place)
             constant = z3.FreshConst(sort)
-            self.fresh(constant, str(formula.var_name(number)))
+            self.fresh(constant, str(formula.var_name(number)), sort.sexpr())
             constants.append(constant)
         return self.cases(z3.substitute_vars(formula.body(), *reversed(constants)), wanted)
 
@@ -306,64 +278,4 @@ def _both(first: _Case, second: _Case) -> _Case:
         tuple(dict.fromkeys((*first.constraint, *second.constraint))),
         tuple(dict.fromkeys((*first.holds, *second.holds))),
         tuple(dict.fromkeys((*first.fails, *second.fails))),
-    )
-
-
-def _variable(term: Term, booleans: set[str]) -> str | None:
-    """The variable that an argument is, if it is one (a Bool is `variable = 1`)."""
-    if not term.boolean:
-        return term.leaf if term.op == "var" else None
-    if term.op == "=" and term.args[0].op == "var" and term.args[0].leaf in booleans:
-        return term.args[0].leaf if term.args[1].constant and term.args[1].leaf == 1 else None
-    return None
-
-
-def _name_formals(side: _Application, rule: _Rule) -> None:
-    """Names for a predicate's variables: those of the use that has most of them."""
-    predicate = side.predicate
-    found = [_variable(arg, rule.booleans) for arg in side.args]
-    names = [name for name in dict.fromkeys(found) if name is not None]
-    if predicate.formals and len(names) <= predicate.named:
-        return
-    formals: list[str] = []
-    for number, name in enumerate(found):
-        if name is None or name in formals:
-            name = unique(f"a{number}", {*formals, *names})
-        formals.append(name)
-    predicate.formals, predicate.named = formals, len(names)
-    predicate.shown = [rule.shown.get(name, name) for name in formals]
-
-
-def _clause(rule: _Rule) -> Clause:
-    used: dict[str, Term] = {}  # what the rule's variables are called in the clause
-    equalities: list[tuple[str, Term]] = []
-    premises: list[Premise] = []
-    taken: set[str] = set()
-    for source in rule.sources:
-        names = []
-        for formal, arg in zip(source.predicate.formals, source.args, strict=True):
-            names.append(unique(formal, taken))
-            taken.add(names[-1])
-            name = _variable(arg, rule.booleans)
-            if name is not None and name not in used:
-                used[name] = var(names[-1])
-            else:
-                equalities.append((names[-1], arg))
-        premises.append(Premise(source.predicate.index, tuple(names)))
-    args = rule.target.args if rule.target else ()
-    states = set(taken)
-    everything = names_in(rule.constraint, *(arg for _, arg in equalities), *args)
-    # In the order of the file: what a name is must not matter.
-    for name in (name for name in rule.shown if name in everything - used.keys()):
-        new = unique(name, taken)
-        taken.add(new)
-        used[name] = var(new)
-    equations = [compare("=", var(f), as_int(substitute(arg, used))) for f, arg in equalities]
-    return Clause(
-        tuple(premises),
-        conj((substitute(rule.constraint, used), *equations)),
-        rule.target.predicate.index if rule.target else None,
-        tuple(as_int(substitute(arg, used)) for arg in args),
-        tuple(Input(term.leaf) for term in used.values() if term.leaf not in states),
-        rule.place,
     )

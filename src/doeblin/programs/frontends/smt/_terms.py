@@ -1,4 +1,5 @@
-"""Z3's expressions over Int and Bool to terms. A Bool variable is an integer that is 0 or 1."""
+"""Z3's expressions over Int, Bool and arrays of Int to terms. A Bool variable is an integer that is
+0 or 1."""
 
 from __future__ import annotations
 
@@ -18,11 +19,14 @@ from ...system.terms import (
     const,
     disj,
     divide,
+    fill,
     implies,
     ite,
     mul,
     neg,
     negate,
+    select,
+    store,
 )  # fmt: skip
 from ..c import Unsupported
 
@@ -99,12 +103,25 @@ class Reader:
             shown = node.decl().name()
             return f"'{shown}' inside a term (only as a premise or a conclusion)"
         if not _ours(node.sort()):
-            return f"the sort {node.sort().sexpr()}"
+            return said_of_sort(node.sort())
         return f"the operator '{node.decl().name()}'"
 
 
 def _ours(sort: Any) -> bool:
-    return sort.kind() in (z3.Z3_INT_SORT, z3.Z3_BOOL_SORT)
+    return sort.kind() in (z3.Z3_INT_SORT, z3.Z3_BOOL_SORT) or of_cells(sort)
+
+
+def of_cells(sort: Any) -> bool:
+    """Is it that of arrays of integers, indexed by integers?"""
+    return sort.sexpr() == "(Array Int Int)"
+
+
+def said_of_sort(sort: Any) -> str:
+    """What is said of a sort that is not supported, and what to do about it."""
+    text = f"the sort {sort.sexpr()}"
+    if sort.kind() == z3.Z3_ARRAY_SORT:
+        text += " (of arrays only (Array Int Int): put a number in place of each index and cell)"
+    return text
 
 
 def _subtract(args: list[Term]) -> Term:
@@ -155,6 +172,9 @@ _OPERATORS = {
     z3.Z3_OP_XOR: _xor,
     z3.Z3_OP_IMPLIES: lambda args: implies(*args),
     z3.Z3_OP_ITE: lambda args: ite(*args),
+    z3.Z3_OP_SELECT: lambda args: select(*args),
+    z3.Z3_OP_STORE: lambda args: store(*args),
+    z3.Z3_OP_CONST_ARRAY: lambda args: fill(*args),
 }
 if hasattr(z3, "Z3_OP_ABS"):
     _OPERATORS[z3.Z3_OP_ABS] = _absolute

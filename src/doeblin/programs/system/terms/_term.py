@@ -87,6 +87,9 @@ def divide(op: str, left: Term, right: Term) -> Term:
             return const(DIVISIONS[op](left.leaf, right.leaf))
         if right.leaf == 1:
             return left if op in ("div", "tdiv") else ZERO
+        if left.op == "*" and left.args[0].constant and left.args[0].leaf % right.leaf == 0:
+            whole = mul(const(left.args[0].leaf // right.leaf), left.args[1])
+            return whole if op in ("div", "tdiv") else ZERO
     return Term(op, (left, right), None, False)
 
 
@@ -228,6 +231,20 @@ def alike(left: Term, right: Term) -> bool | None:
     return None if any(total.values()) else gap == 0
 
 
+def collected(term: Term) -> Term:
+    """A sum with each of its parts once, and nothing that cancels."""
+    total: dict[str, tuple[int, Term]] = {}
+    for item in term.args if term.op == "+" else (term,):
+        factor, rest = 1, item
+        if item.op == "*" and item.args[0].constant:
+            factor, rest = item.args[0].leaf, item.args[1]
+        if rest.constant:
+            factor, rest = factor * rest.leaf, ONE
+        name = repr(rest)
+        total[name] = (total.get(name, (0, rest))[0] + factor, rest)
+    return add(*(mul(const(factor), rest) for factor, rest in total.values() if factor))
+
+
 def store(cells: Term, index: Term, value: Term) -> Term:
     """An array that differs from another in one cell."""
     return Term("store", (cells, index, value), None, False)
@@ -236,6 +253,13 @@ def store(cells: Term, index: Term, value: Term) -> Term:
 def fill(value: Term) -> Term:
     """An array with the same value in all cells."""
     return Term("fill", (value,), None, False)
+
+
+def holds_cells(term: Term) -> bool:
+    """Is it an array?"""
+    while term.op == "ite":
+        term = term.args[1]
+    return term.op in ("array", "store", "fill")
 
 
 def as_int(term: Term) -> Term:
