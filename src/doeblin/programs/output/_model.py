@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from ..._errors import InputError
 from .._program import Program
-from ..system import Cut
-from ..system.terms import Term, smtlib, symbol
+from ..system import Cells, Cut
+from ..system.terms import Term, add, smtlib, symbol, var, variables
 from ..verdict import Outcome, Verdict
 
 _BOOL = (0, 1)  # the range that a Bool has as an integer; an Int of these files has none
+# Of a memory the cells from a place on, so many of them.
+_SUM = (
+    "(define-fun-rec {0} ((a (Array Int Int)) (p Int) (n Int)) Int "
+    "(ite (<= n 0) 0 (+ ({0} a p (- n 1)) (select a (+ p (- n 1))))))"
+)
 
 
 def model(program: Program, verdict: Verdict) -> str:
@@ -23,18 +28,60 @@ def model(program: Program, verdict: Verdict) -> str:
     if program.language == "c":
         raise InputError("a model is of Horn clauses (.smt2, .sl); --certificate is for C")
     formulas = [invariant.formula for invariant in verdict.invariants]
-    pairs = zip(program.system.cuts, formulas, strict=True)
-    return "\n".join(_definition(cut, formula) for cut, formula in pairs) + "\n"
+    cuts = program.system.cuts
+    names = {cut.name for cut in cuts}
+    total = "sum-of-cells"
+    while total in names:
+        total += "'"
+    total = symbol(total)
+    definitions = [_definition(cut, f, total) for cut, f in zip(cuts, formulas, strict=True)]
+    if any(f"({total} " in text for text in definitions):
+        definitions.insert(0, _SUM.format(total))
+    return "\n".join(definitions) + "\n"
 
 
-def _definition(cut: Cut, formula: Term) -> str:
-    parameters, bound = [], []
-    for name, range_ in zip(map(symbol, cut.variables), cut.ranges, strict=True):
-        boolean = range_ == _BOOL
-        parameters.append(f"({name} {'Bool' if boolean else 'Int'})")
-        if boolean:  # which is 0 or 1 within
-            bound.append(f"({name} (ite {name} 1 0))")
-    text = smtlib(formula)
-    if bound:
-        text = f"(let ({' '.join(bound)}) {text})"
-    return f"(define-fun {symbol(cut.name)} ({' '.join(parameters)}) Bool {text})"
+def _definition(cut: Cut, formula: Term, total: str) -> str:
+    cells, held = cut.cells, {bank.name: bank for bank in cut.arrays}
+    about = set(cells.names) if cells is not None else set[str]()
+    sorts = dict.fromkeys(held, "(Array Int Int)")
+    flags = []
+    for name, range_ in zip(cut.variables, cut.ranges, strict=True):
+        if name not in about:
+            sorts[name] = "Bool" if range_ == _BOOL else "Int"
+            if range_ == _BOOL:  # which is 0 or 1 within
+                flags.append(f"({symbol(name)} (ite {symbol(name)} 1 0))")
+    parameters = " ".join(
+        f"({symbol(name)} {sorts[name]})" for name in cut.formals or cut.variables
+    )
+    text = smtlib(formula) if cells is None else _of_cells(cut, cells, formula, total)
+    if flags:
+        text = f"(let ({' '.join(flags)}) {text})"
+    return f"(define-fun {symbol(cut.name)} ({parameters}) Bool {text})"
+
+
+def _of_cells(cut: Cut, cells: Cells, formula: Term, total: str) -> str:
+    """What holds of the state, and what holds at every index."""
+    values = {name: (array, var(cells.at), "cell") for array, name in cells.of.items()}
+    values |= {extra.name: (extra.array, extra.index, extra.kind) for extra in cells.more}
+    bases = {bank.name: bank.base for bank in cut.arrays}
+
+    def bound(part: Term) -> str:
+        lets = []
+        for name in sorted(variables(part) & values.keys()):
+            array, index, kind = values[name]
+            base = bases[array]
+            if kind == "sum":
+                first = symbol(base) if base is not None else "0"
+                lets.append(f"({symbol(name)} ({total} {symbol(array)} {first} {smtlib(index)}))")
+            else:
+                at = index if base is None else add(var(base), index)
+                lets.append(f"({symbol(name)} (select {symbol(array)} {smtlib(at)}))")
+        text = smtlib(part)
+        return f"(let ({' '.join(lets)}) {text})" if lets else text
+
+    parts = formula.args if formula.op == "and" else (formula,)
+    plain = [part for part in parts if not cells.local & variables(part)]
+    each = [part for part in parts if cells.local & variables(part)]
+    found = [bound(part) for part in plain]
+    found += [f"(forall (({symbol(cells.at)} Int)) {bound(part)})" for part in each]
+    return f"(and {' '.join(found)})" if len(found) > 1 else found[0]

@@ -5,6 +5,7 @@ from ._atoms import all_term, dnf_term
 from ._bounded import Unrolling
 from ._budget import SECOND, Budget, OutOfTime
 from ._conditions import Conditions, GaveUp, Model
+from ._derivation import replay_arrays
 from ._paths import Path
 from ._recheck import Obligation, obligations, recheck, solving
 from ._replay import FARTHEST, Fact, Failure, fails_on, replay_clauses, replay_graph
@@ -37,6 +38,7 @@ __all__ = [
     "finish",
     "obligations",
     "recheck",
+    "replay_arrays",
     "replay_clauses",
     "replay_graph",
     "solving",

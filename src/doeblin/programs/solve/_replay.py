@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._errors import Place
 from ..system import Clause, Fail, Fill, Graph, Havoc, Interpreter, Law, Run, System
@@ -24,12 +24,23 @@ FARTHEST = 10_000_000  # turns that are taken one by one where leaping does not 
 
 
 class Fact(NamedTuple):
-    """What an instance of a clause shows: a state of a cut, from facts before it in the list."""
+    """What an instance of a clause shows: a state of a cut, from facts before it in the list. Of an
+    array, some cells by their index, and what all `else` have."""
 
     name: str
-    values: dict[str, int]
+    values: dict[str, int | dict[str, int]]
     premises: tuple[int, ...]
     place: Place | None
+
+    def listed(self) -> list[tuple[str, int]]:
+        """All numbers, with their names."""
+        found = []
+        for key, value in self.values.items():
+            if isinstance(value, int):
+                found.append((f"{self.name}.{key}", value))
+            else:
+                found += [(f"{self.name}.{key}[{index}]", cell) for index, cell in value.items()]
+        return found
 
 
 @dataclass(slots=True)
@@ -350,7 +361,7 @@ def replay_clauses(system: System, path: Path) -> Failure | None:
             except ZeroDivisionError:  # which may give any value, so this shows nothing
                 return None
             target = system.cuts[clause.target]
-            shown = dict(zip(target.shown, state, strict=True))
+            shown: dict[str, Any] = dict(zip(target.shown, state, strict=True))
             facts.append(Fact(target.name, shown, origin, clause.place))
             origin, states = (len(facts) - 1,), [state]
         assert clause.target is not None
@@ -358,7 +369,7 @@ def replay_clauses(system: System, path: Path) -> Failure | None:
     return None
 
 
-def _inputs(clause: Clause, values: dict[str, int]) -> dict[str, int]:
+def _inputs(clause: Clause, values: dict[str, int]) -> dict[str, Any]:
     return {item.name: values[item.name] for item in clause.inputs}
 
 

@@ -21,6 +21,7 @@ from ..solve import (
     Path,
     fails_on,
     recheck,
+    replay_arrays,
     replay_clauses,
     replay_graph,
 )
@@ -127,6 +128,8 @@ class Judge:
             failure = replay_graph(
                 program.graph, program.interpreter, program.system, path, self.budget.tick
             )
+        elif program.given is not None and program.exact is not program.system:
+            failure = replay_arrays(program.given, path, self.budget)
         else:
             failure = replay_clauses(program.system, path)
         if failure is None:
@@ -137,11 +140,7 @@ class Judge:
             return self.unknown(doubt)
         reason = "the failure condition is reachable"
         if failure.run is None:
-            inputs = [
-                (f"{fact.name}.{key}", value)
-                for fact in failure.facts
-                for key, value in fact.values.items()
-            ]
+            inputs = [pair for fact in failure.facts for pair in fact.listed()]
             return self._verdict(Outcome.UNSAFE, reason, failure=failure, inputs=tuple(inputs))
         law = failure.run.law.parts if failure.run.law else ()
         fail = failure.run.failure

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ._system import Cells, Clause, Cut, Extra, Input, Premise, System
+from ._system import Bank, Cells, Clause, Cut, Extra, Input, Premise, System
 from .terms import (
     ZERO,
     Term,
@@ -71,7 +71,6 @@ def _with_cells(cut: Cut, index: str, wanted: Wanted) -> Cut:
         return cut
     names = {bank.name: f"{bank.name}[{index}]" for bank in cut.arrays}
     cells = Cells(index, names, wanted(cut, index))
-    shown = [f"{bank.variable.partition('#')[0]}[{index}]" for bank in cut.arrays]
     ranges = {bank.name: (bank.low, bank.high) for bank in cut.arrays}
     free = (None, None)
     ranged = [extra.kind == "cell" and not extra.near for extra in cells.more]
@@ -80,8 +79,9 @@ def _with_cells(cut: Cut, index: str, wanted: Wanted) -> Cut:
         for extra, flag in zip(cells.more, ranged, strict=True)
     ]
     known = dict(zip((*cut.variables, index), (*cut.shown, index), strict=True))
-    own = {bank.name: bank.variable.partition("#")[0] for bank in cut.arrays}
-    beside = [_shown(extra, own[extra.array], known) for extra in cells.more]
+    banks = {bank.name: bank for bank in cut.arrays}
+    shown = [_shown(bank, var(index), known) for bank in cut.arrays]
+    beside = [_shown(banks[e.array], e.index, known, e.kind) for e in cells.more]
     return replace(
         cut,
         variables=(*cut.variables, *cells.names),
@@ -91,9 +91,13 @@ def _with_cells(cut: Cut, index: str, wanted: Wanted) -> Cut:
     )
 
 
-def _shown(extra: Extra, array: str, known: dict[str, str]) -> str:
-    index = c_text(extra.index, lambda name: known[name])
-    return f"{array}[{index}]" if extra.kind == "cell" else f"sum({array}, {index})"
+def _shown(bank: Bank, index: Term, known: dict[str, str], kind: str = "cell") -> str:
+    array = bank.variable.partition("#")[0]
+    if kind == "sum":
+        array += f" from {known[bank.base]}" if bank.base is not None else ""
+        return f"sum({array}, {c_text(index, lambda name: known[name])})"
+    at = index if bank.base is None else add(var(bank.base), index)
+    return f"{array}[{c_text(at, lambda name: known[name])}]"
 
 
 def _text(index: Term) -> str:

@@ -77,6 +77,7 @@ class Cut:
     products: tuple[tuple[str, ...], ...] = ()
     arrays: tuple[Bank, ...] = ()
     cells: Cells | None = None
+    formals: tuple[str, ...] = ()  # of a predicate with arrays, in the order of the file
 
     @property
     def plain(self) -> tuple[str, ...]:

@@ -136,12 +136,8 @@ class _Work:
             names = self._definitions() or self._careless()
             truths = self._truths()
             before = self._parts
-            literals = {id(part) for part in before if _literal(part)}
-            made: list[Term] = []
-            for part in before:
-                mine = truths if id(part) not in literals else {}
-                made.append(self._replace(part, names, mine))
-            self._terms = tuple(self._replace(term, names, {}) for term in self._terms)
+            made = [self._replace(part, names, truths, part) for part in before]
+            self._terms = tuple(self._replace(term, names, truths) for term in self._terms)
             self._parts = made
             if all(new is old for new, old in zip(made, before, strict=True)):
                 return True
@@ -159,15 +155,25 @@ class _Work:
             return down if down.leaf == up.leaf else part
         return part
 
-    def _replace(self, term: Term, names: dict[str, Term], truths: dict[int, Term]) -> Term:
-        shared = self._shared
+    def _replace(
+        self,
+        term: Term,
+        names: dict[str, Term],
+        truths: dict[int, Term] | None = None,
+        fact: Term | None = None,
+    ) -> Term:
+        """With values for some variables and conditions; a `fact` is not true by itself."""
+        shared, known = self._shared, truths or {}
+        if fact is not None and _literal(fact):
+            own = (id(fact), id(shared(negate(fact))))
+            known = {key: value for key, value in known.items() if key not in own}
 
         def combine(node: Term, args: list[Term]) -> Term:
             if node.op in ("var", "array"):
                 return shared(names.get(node.leaf, node))
             if any(new is not old for new, old in zip(args, node.args, strict=True)):
                 node = shared(rebuild(node, args))
-            return truths.get(id(node), node)
+            return known.get(id(node), node)
 
         return shared(fold(shared(term), combine))
 
@@ -186,12 +192,12 @@ class _Work:
         found: dict[str, Term] = {}
         for part in self._parts:
             for name, value in self._defined(part):
-                value = self._replace(value, found, {}) if found else value
+                value = self._replace(value, found) if found else value
                 if name in found or name in variables(value):
                     continue
                 single = {name: value}
                 for other, old in found.items():
-                    found[other] = self._replace(old, single, {})
+                    found[other] = self._replace(old, single)
                 found[name] = value
                 break
         return found

@@ -58,6 +58,7 @@ class Predicate:
             arrays=tuple(
                 Bank(formal, *_FREE, _FREE, shown) for formal, shown, _, held in each if held
             ),
+            formals=tuple(self.formals) if any(self.arrays) else (),
         )
 
 

@@ -2,6 +2,7 @@
 
 from ....linear import WORDS, numeral, symbol
 from ._c import TooLargeError, c_number, c_text
+from ._contents import Contents
 from ._definitions import Definitions
 from ._node import Term, fold, postorder, smtlib
 from ._term import (
@@ -51,6 +52,7 @@ __all__ = [
     "TRUE",
     "WORDS",
     "ZERO",
+    "Contents",
     "Definitions",
     "Term",
     "TooLargeError",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ._contents import array_value
 from ._node import Term, fold, postorder
 
 COMPARISONS = frozenset({"<=", "<", "="})
@@ -332,18 +333,20 @@ def substitute(term: Term, names: dict[str, Term]) -> Term:
     return fold(term, combine)
 
 
-def evaluate(term: Term, values: dict[str, int], *, strict: bool = False) -> Any:
+def evaluate(term: Term, values: dict[str, Any], *, strict: bool = False) -> Any:
     """The value under an assignment. With `strict` any division by zero raises."""
     return fold(term, lambda node, args: node_value(node, args, values, strict=strict))
 
 
-def node_value(node: Term, args: list[Any], values: dict[str, int], *, strict: bool = False) -> Any:
+def node_value(node: Term, args: list[Any], values: dict[str, Any], *, strict: bool = False) -> Any:
     """The value of a node from those of its arguments."""
     op = node.op
     if op == "const":
         return node.leaf
-    if op == "var":
+    if op in ("var", "array"):
         return values[node.leaf]
+    if op in _ARRAYS:
+        return array_value(op, args)
     if op == "+":
         return sum(args)
     if op == "*":
