@@ -81,7 +81,10 @@ def driver(program: Program, verdict: Verdict) -> str:
         if run is not None and run.failure is not None and word in run.failure.what:
             raise InputError(reason)
     if any(havoc.origin == "cell" for havoc, _ in inputs) or graph.remarks.given:
-        raise InputError("the failure depends on what an array has in it that nothing stored there")
+        said = (
+            "the failure depends on what an array or structure has in it that nothing stored there"
+        )
+        raise InputError(said)
     if own := _OWN.search(program.text):
         raise InputError(f"the program has a macro '{own[1]}' of its own, which ends it in its way")
     renamed: set[Place] = set()

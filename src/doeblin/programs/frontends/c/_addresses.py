@@ -22,8 +22,9 @@ from ...system.terms import (
     negate,
     var,
 )
+from ._designators import Shape, shape
 from ._emitter import Slot, Value
-from ._lvalues import shape
+from ._lvalues import Choice, Located
 from ._pointers import Pointers
 from ._points import NOWHERE, NULL, NUMBERS, Address
 from ._static import COMPARISONS, STEPS
@@ -59,8 +60,7 @@ class Addresses(Pointers):
         assert slot is not None
         if slot.pointer is not None:
             return self.value_of(slot.pointer)
-        assert slot.cells is not None
-        return self._beginning(slot, slot.cells.const, node)
+        return self._beginning(slot, slot.cells.const if slot.cells else slot.const, node)
 
     def _beginning(self, slot: Slot, fixed: bool, node: Any) -> Address:
         found = shape(slot)
@@ -81,9 +81,31 @@ class Addresses(Pointers):
             return self._beginning(slot, slot.const, node)
         if isinstance(inner, c_ast.UnaryOp):  # &*p is p
             return self.address(inner.expr)
+        if isinstance(inner, c_ast.StructRef):
+            return self._inside(inner, node)
         if not isinstance(inner, c_ast.ArrayRef) or self.element_of(inner.name) is None:
             raise self.unsupported("pointers", node)
         return self._sum(inner.name, inner.subscript, 1, node)
+
+    def _address_of_structref(self, node: Any) -> Address:
+        return self._inside(node, node)
+
+    def _inside(self, designator: Any, node: Any) -> Address:
+        """Of a member of a structure that is known for certain."""
+        found = self.locate(designator)
+        if not found.choices:  # nothing is known yet of where the structure is
+            nowhere = const(NUMBERS[NOWHERE])
+            return Address(found.shape.kind, frozenset(), nowhere, ZERO, found.const)
+        if len(found.choices) != 1 or found.choices[0].indices:
+            raise self.unsupported("a pointer into one of several structures", node)
+        return self._beginning(found.choices[0].slot, found.const, node)
+
+    def called(self, node: Any, found: Shape) -> Located:
+        self._funccall(node)
+        slot, self.returned = self.returned, None
+        if slot is None or slot.fields is None:
+            raise self.unsupported("structures", node)
+        return Located((Choice(None, slot),), found)
 
     def _address_of_binaryop(self, node: Any) -> Address:
         if self.element_of(node.left) is not None:

@@ -18,10 +18,9 @@ from ...system.terms import add as plus
 from ._emitter import Cells, Slot, Value
 from ._order import Order
 from ._shapes import brackets, flat, is_text, nested, pointed
-from ._static import POINTER
-from ._types import INT, CType, Opaque, string_values
+from ._static import ARRAY, POINTER
+from ._types import INT, CType, string_values
 
-ARRAY = Opaque("array", "arrays")
 _LONGEST = (1 << 63) - 1  # bytes of an object, at most
 
 

@@ -10,8 +10,8 @@ from pycparser import c_ast
 
 from ...._errors import InputError
 from ...system.terms import ZERO, Term, compare, ite, neg, truth, var
+from ._arguments import Arguments
 from ._emitter import Slot, Value
-from ._expressions import Expressions
 from ._library import (
     ABSOLUTE,
     ASSERTIONS,
@@ -33,16 +33,16 @@ from ._library import (
     VIOLATION,
     is_input,
 )
-from ._points import Address, Key
+from ._points import Address
 from ._shapes import assigned
-from ._types import INT, LONG, CType, Opaque
+from ._types import INT, LONG, CType, Opaque, Struct
 
 __all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
 
 _STORES = re.compile(r"%[^a-zA-Z%]*(?:hh|h|ll|l|j|z|t|L)?n")  # printf's one way to write
 
 
-class Calls(Expressions):
+class Calls(Arguments):
     """Functions by name; bodies are inlined at every call, unless they may call themselves."""
 
     def __init__(self, *args: Any, **options: Any):
@@ -212,6 +212,8 @@ class Calls(Expressions):
         for slot in slots:
             if slot.cells is not None:
                 self.forget(slot.cells, self.place(node))
+            elif slot.fields is not None:
+                self.forget_all(list(slot.fields.values()), name, node)
             elif slot.name is not None and isinstance(slot.kind, CType):
                 self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
 
@@ -308,7 +310,7 @@ class Calls(Expressions):
                 place=self.place(node),
             )
         values: list[Value | None] = []
-        given: dict[int, Slot | Address] = {}  # arrays and pointers
+        given: dict[int, Slot | Address | list[Value]] = {}  # arrays, pointers and structures
         changed = assigned(definition.body, steps=True)
         for number, argument in enumerate(arguments):
             later = arguments[number + 1 :]
@@ -316,7 +318,7 @@ class Calls(Expressions):
                 kind = self.in_global_scope(parameters[number])
                 if isinstance(kind, Opaque):
                     fixed = parameters[number].name not in changed
-                    found = self._given(parameters[number], argument, fixed, later)
+                    found = self.given_to(parameters[number], argument, fixed, later)
                     if found is not None:
                         given[number] = found
                     elif not self.harmless(argument):
@@ -336,7 +338,10 @@ class Calls(Expressions):
             if isinstance(kind, Opaque) or value is None:
                 found = given.get(number, Slot(kind))
                 if isinstance(found, Address):
-                    found = self._pointer_parameter(parameter, found, key, frame)
+                    found = self.pointer_parameter(parameter, found, key, frame)
+                elif isinstance(found, list) and isinstance(kind, Struct):
+                    found = self.structure_parameter(parameter, kind, found, key, frame)
+                assert isinstance(found, Slot)
                 frame[parameter.name] = found
                 continue
             place = self.place(parameter)
@@ -345,27 +350,6 @@ class Calls(Expressions):
             slot = Slot(kind, inner, const=self.is_const(parameter), key=key)
             frame[parameter.name] = self.living(slot, parameter, frame)
         return self.body(name, frame, node)
-
-    def _given(
-        self, parameter: Any, argument: Any, fixed: bool, later: list[Any]
-    ) -> Slot | Address | None:
-        """What a parameter that points is given: an array under another name, or a pointer."""
-        slot = self.parameter(parameter, argument) if fixed else None
-        if slot is not None or self.parameter_type(parameter) is None:
-            return slot
-        if self.element_of(argument) is None and not self.is_null(argument):
-            return None
-        return self._kept_address(argument, later)
-
-    def _pointer_parameter(
-        self, parameter: Any, found: Address, key: Key, frame: dict[str, Slot]
-    ) -> Slot:
-        element = self.parameter_type(parameter)
-        assert element is not None
-        scopes = (*self.chain(), self.scope_id(frame))
-        slot = self.pointer(parameter, element, key, scopes)
-        self.set_pointer(slot, found, parameter)
-        return slot
 
     def parameters(self, name: str) -> list[Any]:
         """The declarations of a function's parameters."""

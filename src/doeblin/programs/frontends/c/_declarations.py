@@ -10,12 +10,11 @@ from pycparser import c_ast
 from ...._errors import InputError
 from ...system import Assign, Store
 from ...system.terms import ZERO, const
-from ._arrays import ARRAY
 from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
-from ._static import POINTER, STEPS
-from ._types import CType, Opaque
+from ._static import ARRAY, POINTER, STEPS
+from ._types import CType, Opaque, Struct
 
 
 class Declarations(Contracts):
@@ -46,6 +45,10 @@ class Declarations(Contracts):
             self._check_new(node)
             self._array(node, element)
             return
+        if node.name is not None and (found := self._structures(node.type, node)) is not None:
+            self._check_new(node)
+            self._structure(node, *found)
+            return
         kind = self.type(node)
         if node.name is None:  # of a struct, union or enum
             return
@@ -70,6 +73,46 @@ class Declarations(Contracts):
             self.scopes[-1][node.name] = known
         else:
             self._automatic(node, kind)
+
+    def _structures(self, declared: Any, node: Any) -> tuple[Struct, tuple[int, ...]] | None:
+        """The structure that a declaration is of, and how many in an array; None if of none."""
+        lengths = []
+        while isinstance(declared, c_ast.ArrayDecl):
+            if declared.dim is None or not self.is_constant(declared.dim):
+                return None
+            lengths.append(self.constant(declared.dim)[0])
+            declared = declared.type
+        kind = self.type(declared) if isinstance(declared, c_ast.TypeDecl) else None
+        if not isinstance(kind, Struct) or "extern" in node.storage:
+            return None
+        return (kind, tuple(lengths)) if all(length > 0 for length in lengths) else None
+
+    def _structure(self, node: Any, kind: Struct, lengths: tuple[int, ...]) -> None:
+        """Brings a structure into scope, or an array of them."""
+        scope, place = self.scopes[-1], self.place(node)
+        if id(node) in self._lasting:
+            scope[node.name] = self.living(
+                self._lasting[id(node)]._replace(key=self.key(node)), node
+            )
+            return
+        lasting = len(self.scopes) == 1 or "static" in node.storage
+        if lasting and node.name in scope:
+            raise self.unsupported("a structure that is declared twice", node)
+        if node.init is not None and _mentions(node.init, node.name):
+            raise self.unsupported("a structure in its own initialiser", node)
+        if self.in_procedure:
+            raise self.unsupported("structures in recursive functions", node)
+        sizes = tuple(const(length) for length in lengths)
+        slot = self.structure(node.name, kind, sizes, place, const_=self.is_const(node))
+        slot = self.living(slot, node)
+        scope[node.name] = slot
+        if not lasting:
+            self.begin(slot, kind, lengths, node)
+            return
+        self._lasting[id(node)] = slot
+        for statement in self.begin_lasting(slot, kind, lengths, node):
+            self.graph.blocks[0].statements.insert(self._initialised, statement)
+            self._initialised += 1
 
     def _pointer(self, node: Any) -> bool:
         """Brings a pointer into scope, if it is one that is modelled."""

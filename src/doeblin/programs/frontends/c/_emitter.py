@@ -66,11 +66,14 @@ class Slot(NamedTuple):
     cells: Cells | None = None  # of an array
     pointer: Pointer | None = None
     key: Key | None = None  # by which pointers know it
+    fields: dict[str, Slot] | None = None  # of a structure
+    lengths: tuple[Term, ...] = ()  # of an array of structures
 
     def names(self) -> set[str]:
         """What the graph knows it by, or what it is for itself."""
         found = (self.name, self.cells and self.cells.name, self.pointer and self.pointer.name)
-        return {name for name in found if name}
+        inner = (name for slot in (self.fields or {}).values() for name in slot.names())
+        return {name for name in (*found, *inner) if name}
 
 
 class Emitter:

@@ -21,15 +21,15 @@ from ...system.terms import (
     truth,
     var,
 )
-from ._addresses import Addresses
 from ._emitter import Value
 from ._library import FLOATING
 from ._order import FALLIBLE, sound
 from ._static import STEPS
+from ._structs import Structs
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
 
-class Expressions(Addresses):
+class Expressions(Structs):
     """Everything that has a value."""
 
     # ---- purity
@@ -41,6 +41,10 @@ class Expressions(Addresses):
         if isinstance(node, c_ast.ID):
             slot = self.lookup(node.name)
             return slot is None or slot.pointer is None
+        if isinstance(node, c_ast.StructRef):
+            while isinstance(node, c_ast.StructRef) and node.type == ".":
+                node = node.name
+            return isinstance(node, c_ast.ID)
         if isinstance(node, c_ast.UnaryOp):
             if node.op in ("sizeof", "_Alignof"):
                 return True
@@ -74,7 +78,7 @@ class Expressions(Addresses):
             slot = self.lookup(node.name)
             if slot is None and self._is_function(node.name):
                 raise self.unsupported("function pointers", node)
-            return slot is None or (slot.cells is None and slot.pointer is None)
+            return slot is None or not (slot.cells or slot.pointer or slot.fields)
         if isinstance(node, c_ast.Cast | c_ast.NamedInitializer):
             return self.harmless(node.expr)
         if isinstance(node, c_ast.InitList):
@@ -85,8 +89,9 @@ class Expressions(Addresses):
             return name in ("malloc", "calloc", "alloca") and all(map(self.harmless, arguments))
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             slot = self.lookup(node.expr.name) if isinstance(node.expr, c_ast.ID) else None
-            plain = slot is not None and slot.cells is None and slot.pointer is None
-            return plain and slot is not None and isinstance(slot.kind, Opaque)
+            if slot is None or slot.cells or slot.pointer or slot.fields:
+                return False
+            return isinstance(slot.kind, Opaque)
         if isinstance(node, c_ast.BinaryOp) and node.op == "*":  # of `malloc(n * sizeof(int))`
             sides = (node.left, node.right)
             if any(isinstance(side, c_ast.UnaryOp) and side.op == "sizeof" for side in sides):
@@ -236,6 +241,9 @@ class Expressions(Addresses):
         return self.evaluate(self.chosen(node))
 
     def _assignment(self, node: Any) -> Value | None:
+        if (whole := self.structure_of(node.lvalue)) is not None:
+            self.assign_structure(node, whole)
+            return None
         if self.designates(node.lvalue):
             return self.assign_to(node)
         if self.never_read(node.lvalue):

@@ -8,22 +8,12 @@ from typing import Any, NamedTuple
 from pycparser import c_ast
 
 from ...._errors import InputError
-from ...system.terms import ZERO, Term, add, compare, const, implies, mul, var
-from ._arrays import ARRAY
+from ...system.terms import ZERO, Term, add, compare, const, implies, var
+from ._designators import Designators, Shape, shape
 from ._emitter import Cells, Slot, Value
-from ._operators import Operators
 from ._points import NOWHERE, NULL, NUMBERS, Address, Key
 from ._static import STEPS
-from ._types import INT, LONG, CType, Opaque
-
-
-class Shape(NamedTuple):
-    """The type of what an expression designates: its cells' and how many indices lead to one; and
-    of a pointer the type that it points to."""
-
-    kind: CType | Opaque
-    dims: int = 0
-    element: CType | Opaque | None = None
+from ._types import INT, LONG, CType, Opaque, Struct
 
 
 class Choice(NamedTuple):
@@ -46,7 +36,7 @@ class Located(NamedTuple):
     shown: str = ""
 
 
-class Lvalues(Operators):
+class Lvalues(Designators):
     """Designators, and what is done with what they designate."""
 
     def __init__(self, *args: Any, **options: Any):
@@ -57,67 +47,6 @@ class Lvalues(Operators):
     def address(self, node: Any) -> Address:
         raise AssertionError("given by Pointers")
 
-    def element_of(self, node: Any) -> CType | Opaque | None:
-        raise AssertionError("given by Pointers")
-
-    # ---- types
-
-    def shape_of(self, node: Any) -> Shape | None:
-        """The type of a designator; None if it is none, or of something that is not modelled."""
-        if isinstance(node, c_ast.ID):
-            slot = self.lookup(node.name)
-            return None if slot is None else shape(slot)
-        if isinstance(node, c_ast.ArrayRef):
-            whole = self.shape_of(node.name)
-            if whole is not None and whole.dims:
-                return whole._replace(dims=whole.dims - 1)
-            element = self.element_of(node.name)
-            return None if element is None else Shape(element)
-        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
-            element = self.element_of(node.expr)
-            return None if element is None else Shape(element)
-        return None
-
-    def designates(self, node: Any) -> bool:
-        """Is it a designator other than a name?"""
-        return isinstance(node, c_ast.ArrayRef) or (
-            isinstance(node, c_ast.UnaryOp) and node.op == "*"
-        )
-
-    def size(self, node: Any) -> int:
-        if not isinstance(node, c_ast.ID) and not self.designates(node):
-            return super().size(node)
-        found = self.shape_of(node)
-        slot, depth = self._array_of(node)
-        if found is None:
-            return super().size(node)
-        if found.element is not None or (slot and slot.cells and slot.cells.pointer and not depth):
-            return 8
-        if not isinstance(found.kind, CType):
-            raise self.unsupported(f"sizeof of {found.kind.what}", node)
-        total = const(max(1, found.kind.bits // 8))
-        for length in slot.cells.lengths[depth:] if slot and slot.cells and found.dims else ():
-            if length is None or not length.constant:
-                raise self.unsupported("sizeof of variable length arrays", node)
-            total = mul(total, length)
-        return int(total.leaf)
-
-    def _array_of(self, node: Any) -> tuple[Slot | None, int]:
-        """The array of a designator, and how many indices there are."""
-        depth = 0
-        while isinstance(node, c_ast.ArrayRef):
-            node, depth = node.name, depth + 1
-        return (self.lookup(node.name) if isinstance(node, c_ast.ID) else None), depth
-
-    def _kind_of_arrayref(self, node: Any) -> CType | Opaque:
-        found = self.shape_of(node)
-        if found is None:
-            raise self.unsupported("the type of this expression", node)
-        return ARRAY if found.dims else found.kind
-
-    def _kind_of_unaryop(self, node: Any) -> CType | Opaque:
-        return self._kind_of_arrayref(node) if node.op == "*" else super()._kind_of_unaryop(node)
-
     # ---- places
 
     def operands(self, node: Any) -> list[Any]:
@@ -126,9 +55,9 @@ class Lvalues(Operators):
             whole = self.shape_of(node.name)
             inner = self.operands(node.name) if whole and whole.dims else [node.name]
             return [*inner, node.subscript]
-        if isinstance(node, c_ast.UnaryOp):
-            return [node.expr]
-        return []
+        if isinstance(node, c_ast.StructRef):
+            return [node.name] if node.type == "->" else self.operands(node.name)
+        return [node.expr] if isinstance(node, c_ast.UnaryOp) else []
 
     def locate(self, node: Any, later: Sequence[Any] = ()) -> Located:
         """What a designator stands for, as it is before what is evaluated `later`."""
@@ -142,8 +71,16 @@ class Lvalues(Operators):
                 raise self.unsupported(what, node)
             const = slot.cells.const if slot.cells else slot.const
             return Located((Choice(None, slot),), found, const=const, shown=node.name)
+        if found is not None and isinstance(node, c_ast.FuncCall):
+            return self.called(node, found)
         if found is None or not self.designates(node):
             raise self.unsupported(self._refused(node), node)
+        if isinstance(node, c_ast.StructRef):
+            if node.type == "->":
+                base = self.through(self._kept_address(node.name, later), node)
+            else:
+                base = self.locate(node.name, later)
+            return self.member_of(base, node.field.name)
         if isinstance(node, c_ast.UnaryOp):
             return self.through(self._kept_address(node.expr, later), node)
         whole = self.shape_of(node.name)
@@ -156,10 +93,28 @@ class Lvalues(Operators):
         index = self._kept(node.subscript, later)
         return self.through(start._replace(at=add(start.at, index.integer())), node)
 
+    def called(self, node: Any, found: Shape) -> Located:
+        """The structure that a function returns."""
+        raise AssertionError("given by Addresses")
+
+    def member_of(self, found: Located, name: str) -> Located:
+        """A member of a structure."""
+        inner = found.shape.kind.member(name) if isinstance(found.shape.kind, Struct) else None
+        assert inner is not None
+        choices = []
+        for choice in found.choices:
+            assert choice.slot.fields is not None
+            choices.append(choice._replace(slot=choice.slot.fields[name]))
+        shown = f"{found.shown}.{name}" if found.shown else name
+        shape = Shape(inner[0], len(inner[1]))
+        return found._replace(choices=tuple(choices), shape=shape, shown=shown)
+
     def _refused(self, node: Any) -> str:
         base = node
         while isinstance(base, c_ast.ArrayRef):
             base = base.name
+        if isinstance(base, c_ast.StructRef):
+            return "structures"
         slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
         if isinstance(base, c_ast.ID) and slot is None:
             raise self.undeclared(base)
@@ -304,6 +259,8 @@ class Lvalues(Operators):
         self.check_operands(self.operands(node), node)
         return self.fetch(self.locate(node), node)
 
+    _structref = _arrayref
+
     def changed(self, node: Any, later: Sequence[Any] = ()) -> tuple[Located, CType]:
         """What an assignment or a step changes, and its type."""
         found = self.locate(node, later)
@@ -355,14 +312,3 @@ class Lvalues(Operators):
     def _stepped(self, old: Value, node: Any) -> Value:
         one = Value(const(abs(STEPS[node.op])), INT)
         return self.binary("+" if STEPS[node.op] > 0 else "-", old, one, node)
-
-
-def shape(slot: Slot) -> Shape | None:
-    """The type of what a name stands for, if that is modelled."""
-    if slot.cells is not None:
-        return Shape(slot.cells.element, len(slot.cells.lengths))
-    if slot.pointer is not None:
-        return Shape(slot.kind, 0, slot.pointer.element)
-    if slot.name is None or isinstance(slot.kind, Opaque):
-        return None
-    return Shape(slot.kind)

@@ -165,14 +165,20 @@ class Order(Static):
             return self._pointed(node.name, inner)
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             return self._pointed(node.expr, inner)
+        if isinstance(node, c_ast.StructRef):
+            return (self._pointed if node.type == "->" else self.designated)(node.name, inner)
         return set()
+
+    def operands(self, node: Any) -> list[Any]:
+        """What is evaluated to find what a designator stands for."""
+        raise AssertionError("given by Lvalues")
 
     def _pointed(self, node: Any, inner: Inner) -> set[str]:
         """What an expression may point to; of a function that is being summarised, what it is given
         counts where it is called."""
         if not inner:
             return self.pointees(node)
-        while isinstance(node, c_ast.ArrayRef):
+        while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
             node = node.name
         found: set[str] = set()
         todo = [node]
@@ -180,7 +186,9 @@ class Order(Static):
             part = todo.pop()
             if isinstance(part, c_ast.ID):
                 found |= self._pointed_by(part.name, inner)
-            elif not isinstance(part, c_ast.ArrayRef | c_ast.FuncCall):
+            elif isinstance(part, c_ast.FuncCall | c_ast.StructRef):
+                found |= self.all_pointees()
+            elif not isinstance(part, c_ast.ArrayRef):
                 todo += [child for _, child in part.children()]
         return found
 
@@ -190,7 +198,9 @@ class Order(Static):
         slot = None if name in inner[0] else self.scopes[0].get(name)
         if slot is None:
             return set()
-        return slot.names() if slot.cells else self.all_pointees() if slot.pointer else set()
+        if slot.cells is not None or slot.fields is not None:
+            return slot.names()
+        return self.all_pointees() if slot.pointer is not None else set()
 
     def _effects(self, node: Any, inner: Inner) -> Effects:
         """`inner` are the scopes of a function that is being summarised, outermost first: that of
@@ -238,12 +248,14 @@ class Order(Static):
                 for _, child in node.expr.children():
                     found.add(self._effects(child, inner))
                 found.fails = True
-        else:
-            if isinstance(node, c_ast.ArrayRef | c_ast.UnaryOp):
-                found.reads |= self.designated(node, inner)
+        elif isinstance(node, c_ast.ArrayRef | c_ast.StructRef) or _is_star(node):
             # An index may be out of bounds, and a pointer null.
-            star = isinstance(node, c_ast.UnaryOp) and node.op == "*"
-            found.fails |= star or isinstance(node, c_ast.ArrayRef)
+            found.reads |= self.designated(node, inner)
+            parts = _inner(node) if inner else self.operands(node)
+            for part in parts:
+                found.add(self._effects(part, inner))
+            found.fails |= bool(parts)
+        else:
             self._statement_effects(node, inner, found)
         if not inner and isinstance(node, c_ast.BinaryOp | c_ast.UnaryOp | c_ast.Assignment):
             found.fails |= self.pointing(node)
@@ -335,6 +347,17 @@ class Order(Static):
             found.add(self._effects(child, inner), sequenced=sequenced)
         if opens:
             inner.pop()
+
+
+def _inner(node: Any) -> list[Any]:
+    """The expressions in a designator."""
+    if isinstance(node, c_ast.StructRef):
+        return [node.name]
+    return [child for _, child in node.children()]
+
+
+def _is_star(node: Any) -> bool:
+    return isinstance(node, c_ast.UnaryOp) and node.op == "*"
 
 
 def sound(op: str, right: Any) -> bool:

@@ -23,9 +23,10 @@ from ...system.terms import (
 )
 from ._emitter import Slot
 from ._lvalues import Lvalues
+from ._order import Inner
 from ._points import NOWHERE, NUMBERS, Address, Key, Life, Pointer, Points
 from ._static import POINTER, STEPS
-from ._types import INT, LONG, CType, Opaque
+from ._types import INT, LONG, CType, Opaque, Struct
 
 _ADDING = frozenset({"+", "-"})
 
@@ -111,7 +112,7 @@ class Pointers(Lvalues):
         if not isinstance(declared.type, c_ast.TypeDecl):
             return None
         kind = self.type(declared.type)
-        return kind if isinstance(kind, CType) else None
+        return kind if isinstance(kind, CType | Struct) else None
 
     def parameter_type(self, parameter: Any) -> CType | Opaque | None:
         """The same of a parameter or a result, which sees the global names only."""
@@ -162,32 +163,58 @@ class Pointers(Lvalues):
         return self.is_constant(node) and self.constant(node)[0] == 0
 
     def pointees(self, node: Any) -> set[str]:
-        """What the object that an expression points to may be known by."""
+        return self.names_of(self._pointed_objects(node))
+
+    def _pointed_objects(self, node: Any) -> set[Key]:
+        """The objects that an expression may point to, or have as its array."""
         found = self.shape_of(node)
         if self.element_of(node) is None and not (found is not None and found.dims):
             return set()
         if isinstance(node, c_ast.ID):
             slot = self.lookup(node.name)
-            if slot is None or slot.pointer is None:
-                return slot.names() if slot is not None and slot.cells is not None else set()
-            return self.names_of(self.targets.of(slot.pointer.key))
-        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-            return self.designated(node.expr)
-        if isinstance(node, c_ast.ArrayRef):
-            return self.pointees(node.name)
+            if slot is not None and slot.pointer is not None:
+                return set(self.targets.of(slot.pointer.key)) - NUMBERS.keys()
         if isinstance(node, c_ast.UnaryOp) and node.op in STEPS:
-            return self.pointees(node.expr)
+            return self._pointed_objects(node.expr)
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            return self._designated_objects(node.expr)
+        if isinstance(node, c_ast.ID) or self.designates(node):
+            return self._designated_objects(node)
+        parts: tuple[Any, ...] = ()
         if isinstance(node, c_ast.BinaryOp):
-            return self.pointees(node.left) | self.pointees(node.right)
-        if isinstance(node, c_ast.TernaryOp):
-            return self.pointees(node.iftrue) | self.pointees(node.iffalse)
-        if isinstance(node, c_ast.Assignment):
-            return self.pointees(node.lvalue) | self.pointees(node.rvalue)
-        if isinstance(node, c_ast.ExprList):
-            return self.pointees(node.exprs[-1])
-        if isinstance(node, c_ast.FuncCall):
-            return self.all_pointees()
-        return self.pointees(node.expr) if isinstance(node, c_ast.Cast) else set()
+            parts = (node.left, node.right)
+        elif isinstance(node, c_ast.TernaryOp):
+            parts = (node.iftrue, node.iffalse)
+        elif isinstance(node, c_ast.Assignment):
+            parts = (node.lvalue, node.rvalue)
+        elif isinstance(node, c_ast.ExprList):
+            parts = (node.exprs[-1],)
+        elif isinstance(node, c_ast.Cast):
+            parts = (node.expr,)
+        elif isinstance(node, c_ast.FuncCall):
+            return self.targets.everything()
+        return {key for part in parts for key in self._pointed_objects(part)}
+
+    def _designated_objects(self, node: Any) -> set[Key]:
+        """The objects, or members of objects, that a designator may stand for."""
+        if isinstance(node, c_ast.ID):
+            slot = self.lookup(node.name)
+            return {slot.key} if slot is not None and slot.key is not None else set()
+        if isinstance(node, c_ast.ArrayRef):
+            return self._pointed_objects(node.name)
+        if isinstance(node, c_ast.UnaryOp):
+            return self._pointed_objects(node.expr)
+        if isinstance(node, c_ast.StructRef):
+            arrow = node.type == "->"
+            base = self._pointed_objects(node.name) if arrow else None
+            base = self._designated_objects(node.name) if base is None else base
+            return {(*key, node.field.name) for key in base}
+        return set()
+
+    def designated(self, node: Any, inner: Inner | None = None) -> set[str]:
+        if inner or isinstance(node, c_ast.ID):
+            return super().designated(node, inner)
+        return self.names_of(self._designated_objects(node))
 
     def pointing(self, node: Any) -> bool:
         sides = (node.left, node.right) if isinstance(node, c_ast.BinaryOp) else (node,)
@@ -251,7 +278,8 @@ class Pointers(Lvalues):
     def extent(self, key: Key, node: Any) -> Term | None:
         """How many cells an object has; None if that is unknown."""
         slot = self._object(key, node)
-        return slot.cells.lengths[0] if slot.cells is not None else ONE
+        lengths = slot.lengths if slot.cells is None else slot.cells.lengths
+        return lengths[0] if lengths else ONE
 
     def moved(self, found: Address, by: Term, node: Any) -> Address:
         """So many cells further on, within the object or one past its end."""

@@ -10,11 +10,12 @@ from ...._errors import InputError
 from ...system import Jump, Loop
 from ...system.terms import ZERO, compare, const, truth, var
 from ._declarations import Declarations
-from ._emitter import Cells, Slot, Value
+from ._emitter import Slot, Value
 from ._library import ASSERTIONS
+from ._scopes import written
 from ._shapes import collect_cases, failing
 from ._static import POINTER
-from ._types import CType, Opaque, promote
+from ._types import CType, Opaque, Struct, promote
 
 # What may stand between the annotations of a loop and the loop.
 _BEFORE_LOOPS = (
@@ -59,6 +60,10 @@ class Statements(Declarations):
         self.path = (*self.path, id(node)) if node is not None else self.path
         if isinstance(kind, CType):
             result = (self.fresh("", kind), kind)
+        elif isinstance(kind, Struct):
+            pointer = self.structure("", kind, (), self.place(definition), const_=False)
+            for statement in self.blanked(pointer, self.place(definition), None):
+                self.emit(statement)
         elif (element := self.parameter_type(definition.decl.type.type)) is not None:
             pointer = self.pointer(definition, element, self.key(definition), self.chain())
             self.unset(pointer, definition)
@@ -142,7 +147,7 @@ class Statements(Declarations):
         for name, kind in there.items():
             if name not in here:
                 if isinstance(kind, Opaque):
-                    what = "a pointer" if kind == POINTER else "an array"
+                    what = "a pointer" if kind == POINTER else "an array or structure"
                     raise self.unsupported(f"a jump past the declaration of {what}", node)
                 self.havoc(name, kind, self.place(node), origin="hidden", block=block)
 
@@ -152,7 +157,7 @@ class Statements(Declarations):
         lasting = {name for slot in self._lasting.values() for name in slot.names()}
         for depth, scope in enumerate(self.scopes[1:]):
             for shown, slot in scope.items():
-                if slot.cells is not None or slot.pointer is not None:
+                if slot.cells or slot.pointer or (slot.fields and slot.names()):
                     own = slot.names()
                     if not own & lasting:
                         found[f"{shown}#{depth} {min(own)}"] = slot.kind
@@ -194,21 +199,7 @@ class Statements(Declarations):
         self.start(after)
 
     def _loop(self, head: int, node: Any, keyword: str, body: Any = None) -> None:
-        scope = {
-            shown: slot.name
-            for frame in self.scopes
-            for shown, slot in frame.items()
-            if slot.name is not None
-        }
-        parts: dict[str, str] = {}
-        for frame in self.scopes:
-            for shown, slot in frame.items():
-                if slot.cells is not None:
-                    scope |= _named(shown, slot.cells)
-                elif slot.pointer is not None:
-                    parts |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
-                    at = self.graph.variables.get(slot.pointer.at or "")
-                    scope |= {at.shown: at.name} if at is not None and at.shown else {}
+        scope, parts = written(self.scopes, self.graph.variables)
         inner = None
         if isinstance(body, c_ast.Compound):
             inner = self.place(body.block_items[0]) if body.block_items else None
@@ -286,7 +277,11 @@ class Statements(Declarations):
     def _return_statement(self, node: Any) -> None:
         frame = self.frames[-1]
         if node.expr is not None:
-            if isinstance(frame.result, Slot):
+            if isinstance(frame.result, Slot) and isinstance(frame.result.kind, Struct):
+                kind = frame.result.kind
+                values = self.structure_value(node.expr, kind)
+                self.set_structure(self.entire(frame.result), kind, values, node)
+            elif isinstance(frame.result, Slot):
                 self.set_pointer(frame.result, self.address(node.expr), node)
             elif frame.result is not None:
                 value = self.convert(self.rvalue(node.expr), frame.result[1])
@@ -382,12 +377,3 @@ class Statements(Declarations):
             return
         if not holds:
             raise InputError("this static assertion is false", place=self.place(node))
-
-
-def _named(shown: str, cells: Cells) -> dict[str, str]:
-    """How cells that are variables, or a whole array in one row, are written."""
-    if cells.scalars is None:
-        return {shown: cells.name} if len(cells.lengths) == 1 else {}
-    if len(cells.lengths) > 1:
-        return {}
-    return {f"{shown}[{at}]": name for at, name in cells.scalars.items()}

@@ -18,8 +18,10 @@ from ._types import (
     ULONG,
     CType,
     Opaque,
+    Struct,
     common,
     integer_literal,
+    layout,
     promote,
     type_of,
 )  # fmt: skip
@@ -28,6 +30,8 @@ from ._unsupported import Unsupported
 STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 POINTER = Opaque("pointer", "pointers")
+ARRAY = Opaque("array", "arrays")
+_STRUCTURE = Opaque("struct", "structures")
 _FLOATING = Opaque("double", "floating point")
 
 
@@ -69,14 +73,51 @@ class Static(Emitter):
             self._inner_types(node)
             if node.dim is not None:
                 self.constant(node.dim, what="variable length arrays")
-            return Opaque("array", "arrays")
+            return ARRAY
         if isinstance(node, c_ast.FuncDecl):
             return Opaque("function", "function pointers")
-        if isinstance(node, c_ast.Struct | c_ast.Union):
+        if isinstance(node, c_ast.Struct):
+            return self._struct(node)
+        if isinstance(node, c_ast.Union):
             for member in node.decls or ():
                 self._inner_types(member)
-            return Opaque("struct", "structures")
+            return Opaque("union", "unions")
         raise self.unsupported("this type", node)
+
+    def _struct(self, node: Any) -> Opaque:
+        """A structure by its members, or by its name."""
+        if node.decls is None:
+            known = self.lookup(f"struct {node.name}")
+            whole = known is not None and isinstance(known.kind, Opaque)
+            return known.kind if whole and known is not None else _STRUCTURE  # type: ignore[return-value]
+        fields = []
+        for member in node.decls:
+            self._inner_types(member)
+            if not isinstance(member, c_ast.Decl) or member.name is None:
+                return _STRUCTURE
+            fields.append((member.name, *self._member(member)))
+        found = Struct(f"struct {node.name or id(node)}", "structures", tuple(fields))
+        if node.name:
+            self.scopes[-1][f"struct {node.name}"] = Slot(found)
+        return found
+
+    def _member(self, member: Any) -> tuple[CType | Opaque, tuple[int, ...]]:
+        """The type of a member and, if it is an array, its lengths."""
+        if member.bitsize is not None:
+            return Opaque("bit-field", "bit-fields"), ()
+        lengths, inner = [], member.type
+        while isinstance(inner, c_ast.ArrayDecl):
+            if inner.dim is None or not self.is_constant(inner.dim):
+                return ARRAY, ()
+            lengths.append(self.constant(inner.dim)[0])
+            inner = inner.type
+        kind = self.type(inner) if isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl) else ARRAY
+        modelled = isinstance(kind, CType | Struct) and all(length > 0 for length in lengths)
+        return (
+            (kind, tuple(lengths))
+            if modelled
+            else (kind if isinstance(kind, Opaque) else ARRAY, ())
+        )
 
     def is_const(self, node: Any) -> bool:
         """Does a declaration make a constant, itself or by a name for a type?"""
@@ -220,9 +261,11 @@ class Static(Emitter):
     def size(self, node: Any) -> int:
         """What `sizeof` gives for a type or an expression."""
         kind = self.type(node) if isinstance(node, c_ast.Typename) else self.kind_of(node)
-        if isinstance(kind, Opaque):
-            raise self.unsupported(f"sizeof of {kind.what}", node)
-        return max(1, kind.bits // 8)
+        found = layout(kind)
+        if found is None or kind == POINTER:
+            what = kind.what if isinstance(kind, Opaque) else kind.name
+            raise self.unsupported(f"sizeof of {what}", node)
+        return found[0]
 
     def chosen(self, node: Any) -> Any:
         """The expression that `_Generic` selects by the type of its first operand."""

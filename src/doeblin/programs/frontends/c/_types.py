@@ -41,6 +41,36 @@ class Opaque:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Struct(Opaque):
+    """A structure: its members with their types and, of arrays, their lengths. Members that are
+    not modelled may be there, and may not be used."""
+
+    fields: tuple[tuple[str, CType | Opaque, tuple[int, ...]], ...]
+
+    def member(self, name: str) -> tuple[CType | Opaque, tuple[int, ...]] | None:
+        return next((found[1:] for found in self.fields if found[0] == name), None)
+
+
+def layout(kind: CType | Opaque) -> tuple[int, int] | None:
+    """The size and the alignment of a type in bytes; None if that is not known."""
+    if isinstance(kind, CType):
+        size = max(1, kind.bits // 8)
+        return size, size
+    if not isinstance(kind, Struct):
+        return (8, 8) if kind.name == "pointer" else None
+    at, widest = 0, 1
+    for _, inner, lengths in kind.fields:
+        own = layout(inner)
+        if own is None:
+            return None
+        size, unit = own
+        for length in lengths:
+            size *= length
+        at, widest = -(-at // unit) * unit + size, max(widest, unit)
+    return -(-at // widest) * widest, widest
+
+
 BOOL = CType("_Bool", 1, False, 0)
 CHAR = CType("char", 8, True, 1)
 SCHAR = CType("signed char", 8, True, 1)

@@ -1,0 +1,50 @@
+"""How what is in scope is written in annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...system import Variable
+from ._emitter import Cells, Slot
+
+
+def written(
+    scopes: Sequence[Mapping[str, Slot]], variables: Mapping[str, Variable]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables and arrays of the graph by their names in the text; and of those that are a
+    part of something (as where a pointer points to), what that is."""
+    scope: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    for frame in scopes:
+        scope |= {shown: slot.name for shown, slot in frame.items() if slot.name is not None}
+    for frame in scopes:
+        for shown, slot in frame.items():
+            if slot.fields is not None:
+                scope |= _members(shown, slot)
+            elif slot.cells is not None:
+                scope |= _named(shown, slot.cells)
+            elif slot.pointer is not None:
+                parts |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
+                at = variables.get(slot.pointer.at or "")
+                scope |= {at.shown: at.name} if at is not None and at.shown else {}
+    return scope, parts
+
+
+def _members(shown: str, slot: Slot) -> dict[str, str]:
+    """How the members of a structure are written; those of an array of them are not."""
+    if slot.cells is not None:
+        return _named(shown, slot.cells)
+    found: dict[str, str] = {shown: slot.name} if slot.name is not None else {}
+    if not slot.lengths:
+        for name, member in (slot.fields or {}).items():
+            found |= _members(f"{shown}.{name}", member)
+    return found
+
+
+def _named(shown: str, cells: Cells) -> dict[str, str]:
+    """How cells that are variables, or a whole array in one row, are written."""
+    if cells.scalars is None:
+        return {shown: cells.name} if len(cells.lengths) == 1 else {}
+    if len(cells.lengths) > 1:
+        return {}
+    return {f"{shown}[{at}]": name for at, name in cells.scalars.items()}
