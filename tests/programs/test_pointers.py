@@ -1,4 +1,4 @@
-"""Programs with pointers, drawn at random and held against what gcc makes of them."""
+"""Programs with pointers and structures, drawn at random, against what gcc makes of them."""
 
 import shutil
 
@@ -15,6 +15,13 @@ compiled = pytest.mark.skipif(shutil.which("gcc") is None, reason="the truth com
 @compiled
 def test_pointers_agree_with_gcc():
     wrong, counts = disagreements(range(100, 132, 2), timeout=2)
+    assert wrong == []
+    assert counts["SAFE"] >= 1 and counts["UNSAFE"] >= 5, counts
+
+
+@compiled
+def test_structures_agree_with_gcc():
+    wrong, counts = disagreements(range(101, 133, 2), timeout=2)
     assert wrong == []
     assert counts["SAFE"] >= 1 and counts["UNSAFE"] >= 5, counts
 

@@ -7,7 +7,7 @@ import pytest
 
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.frontends.c._bits import bitwise, interval, shifted
-from doeblin.programs.system.terms import add, as_int, const, divide, evaluate, var
+from doeblin.programs.system.terms import add, as_int, const, divide, evaluate, mul, var
 
 OPERATORS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 RANGES = [(0, 1), (0, 5), (-4, 3), (-3, 9), (-9, -1)]
@@ -46,6 +46,18 @@ def test_wide_numbers(bits, signed):
         a, b = (rng.choice((*edges, rng.randint(low, high))) for _ in range(2))
         for op, term in terms.items():
             assert evaluate(term, {"a": a, "b": b}) == OPERATORS[op](a, b)
+
+
+def test_what_is_shifted_into_free_bits_is_added():
+    high, low = mul(const(16), var("a")), divide("mod", var("b"), const(16))
+    for op in OPERATORS:
+        term = as_int(bitwise(op, high, low, ((-80, 80), (0, 15))))
+        for a in range(-5, 6):
+            for b in range(-20, 20):
+                wanted = OPERATORS[op](16 * a, b % 16)
+                assert evaluate(term, {"a": a, "b": b}) == wanted
+    both = bitwise("&", high, low, ((-80, 80), (0, 15)))
+    assert both.constant and both.leaf == 0
 
 
 def test_shifts_by_variables():

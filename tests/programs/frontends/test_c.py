@@ -50,7 +50,7 @@ def test_malformed(text, message):
         ("int main(int n) { return main(n); }", "recursion of 'main' at p.c:1:26"),
         ("int main() { volatile int v = 1; assert(v); }", "volatile variables at p.c:1:27"),
         ("int main() { double a[1]; a[0] = 1; }", "arrays at p.c:1:27"),
-        ("struct s { int a; };\nint main() { struct s v; v.a = 1; }", "structures at p.c:2:26"),
+        ("union u { int a; };\nint main() { union u v; v.a = 1; }", "unions at p.c:2:"),
     ],
 )
 def test_unsupported_is_unknown_with_a_place(text, reason):

@@ -220,7 +220,7 @@ class Addresses(Pointers):
         """Are two pointers equal? The end of an object may be where another begins, or not."""
         same = conj((compare("=", left.to, right.to), compare("=", left.at, right.at)))
         open_: list[Term] = []
-        if not (left.at.constant and right.at.constant):
+        if any(not side.at.constant or side.at.leaf for side in (left, right)):
             for one, other in ((left, right), (right, left)):
                 for key in one.objects:
                     length = self.extent(key, node)

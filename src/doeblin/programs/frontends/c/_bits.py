@@ -13,6 +13,7 @@ from ...system.terms import (
     ZERO,
     Term,
     add,
+    alike,
     as_bool,
     compare,
     conj,
@@ -26,6 +27,7 @@ from ...system.terms import (
 )
 
 Range = tuple[int, int]
+_WIDEST = 64
 
 
 def bitwise(op: str, a: Term, b: Term, ranges: tuple[Range, Range]) -> Term:
@@ -36,7 +38,7 @@ def bitwise(op: str, a: Term, b: Term, ranges: tuple[Range, Range]) -> Term:
         if op == "^":
             return ite(left, negate(right), right)
         return conj((left, right)) if op == "&" else disj((left, right))
-    both = _both(a, b, *ranges)
+    both = a if alike(a, b) else _both(a, b, *ranges)
     if op == "&":
         return both
     return sub(add(a, b), both if op == "|" else mul(const(2), both))
@@ -47,17 +49,36 @@ def _both(a: Term, b: Term, first: Range, second: Range) -> Term:
         return _masked(b, int(a.leaf), second)
     if b.constant:
         return _masked(a, int(b.leaf), first)
+    lowest = max(_zeros(a), _zeros(b))
     counts = [high.bit_length() for low, high in (first, second) if low >= 0]
     if counts:  # the bits above those of a number that is not negative do not matter
-        return add(*_common_bits(a, b, min(counts)))
+        return add(*_common_bits(a, b, range(lowest, min(counts))))
     count = max(value.bit_length() for value in (*first, *second))
     below = conj((compare("<", a, ZERO), compare("<", b, ZERO)))
-    return add(*_common_bits(a, b, count), ite(below, const(-(1 << count)), ZERO))
+    common = _common_bits(a, b, range(lowest, count))
+    return add(*common, ite(below, const(-(1 << count)), ZERO))
 
 
-def _common_bits(a: Term, b: Term, count: int) -> list[Term]:
+def _zeros(term: Term) -> int:
+    """So many of the last bits are zero for certain: none of what is shifted in is in the way of
+    what was there before."""
+    if term.op == "const":
+        value = int(term.leaf)
+        return (value & -value).bit_length() - 1 if value else _WIDEST
+    if term.op == "*":
+        return sum(map(_zeros, term.args))
+    if term.op == "+":
+        return min(map(_zeros, term.args))
+    if term.op == "ite":
+        return min(map(_zeros, term.args[1:]))
+    if term.op == "mod":
+        return min(map(_zeros, term.args))
+    return 0
+
+
+def _common_bits(a: Term, b: Term, numbers: range) -> list[Term]:
     found = []
-    for number in range(count):
+    for number in numbers:
         both = conj((_bit(a, number), _bit(b, number)))
         found.append(ite(both, const(1 << number), ZERO))
     return found

@@ -221,7 +221,8 @@ class Calls(Arguments):
         """The globals that a function without a body may change."""
         known = self.scopes[0].values()
         arrays = [slot for slot in known if slot.cells and not slot.cells.const]
-        return [*arrays, *(s for s in known if not s.cells and s.name not in self.sealed)]
+        others = [s for s in known if not s.cells and s.name not in self.sealed]
+        return [*arrays, *(s for s in others if not (s.fields and s.const))]
 
     def rvalue(self, node: Any) -> Value:
         call = node.name.name if _is_call(node) else ""
@@ -242,7 +243,7 @@ class Calls(Arguments):
 
     def _is_array(self, node: Any) -> bool:
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
-        return slot is not None and slot.cells is not None
+        return slot is not None and bool(slot.cells or slot.lengths)
 
     def _opaque(self, node: Any) -> bool:
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None

@@ -114,7 +114,13 @@ class Lvalues(Designators):
         while isinstance(base, c_ast.ArrayRef):
             base = base.name
         if isinstance(base, c_ast.StructRef):
-            return "structures"
+            whole = self.shape_of(base.name)
+            kind = whole.kind if whole is not None else None
+            kind = self.element_of(base.name) if base.type == "->" else kind
+            found = kind.member(base.field.name) if isinstance(kind, Struct) else None
+            if found is not None and isinstance(found[0], Opaque):
+                return found[0].what  # a member that is not modelled
+            return self._refused(base.name) if isinstance(base.name, c_ast.ID) else "structures"
         slot = self.lookup(base.name) if isinstance(base, c_ast.ID) else None
         if isinstance(base, c_ast.ID) and slot is None:
             raise self.undeclared(base)

@@ -111,7 +111,10 @@ class Static(Emitter):
                 return ARRAY, ()
             lengths.append(self.constant(inner.dim)[0])
             inner = inner.type
-        kind = self.type(inner) if isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl) else ARRAY
+        try:
+            kind = self.type(inner) if isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl) else ARRAY
+        except Unsupported as reason:
+            return Opaque("member", reason.what), ()
         modelled = isinstance(kind, CType | Struct) and all(length > 0 for length in lengths)
         return (
             (kind, tuple(lengths))

@@ -43,7 +43,7 @@ class Structs(Addresses):
             elif isinstance(inner, Opaque):
                 fields[name] = Slot(inner)
             elif every:
-                cells = self.object(text or "member", inner, every, place, const=const_)
+                cells = self.object(text or "a member", inner, every, place, const=const_)
                 fields[name] = Slot(ARRAY, cells=cells, const=const_)
             else:
                 fields[name] = Slot(inner, self.fresh(text, inner, place), const=const_)
@@ -249,8 +249,8 @@ class Structs(Addresses):
         name = item.name[0] if len(item.name) == 1 else None
         if isinstance(name, c_ast.ID):
             wanted: str | int = name.name
-        elif name is not None and self.is_constant(name):
-            wanted = self.constant(name)[0]
+        elif isinstance(name, c_ast.ArrayDesignator) and self.is_constant(name.expr):
+            wanted = self.constant(name.expr)[0]
         else:
             raise self.unsupported("initialisers that name their cells", node)
         for number, member in enumerate(members):
