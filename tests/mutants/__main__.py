@@ -95,7 +95,8 @@ def main() -> None:
                 print(json.dumps(record), file=log, flush=True)
                 word = "killed" if outcome.killed else "LIVED "
                 print(f"{number}/{len(todo)} ({lived} lived) {word} {mutant.name}", flush=True)
-    write_report(_read(options.out), everyone)
+    if not options.faults_only:
+        write_report(_read(options.out), everyone)
 
 
 def _read(path: Path) -> dict[str, dict]:
