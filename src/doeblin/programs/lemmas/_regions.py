@@ -7,7 +7,7 @@ comparisons are held against them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement, permutations
 
@@ -40,8 +40,8 @@ class Guide:
     steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
 
 
-def guide(graph: Graph, found: Suggestions) -> Guide:
-    """Of a program with arrays."""
+def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide:
+    """Of a program with arrays; they may be counted from `bases`, that no index is held against."""
     indices: set[str] = set()
     compared: list[set[str]] = []
     copies: list[tuple[str, str]] = []
@@ -55,6 +55,7 @@ def guide(graph: Graph, found: Suggestions) -> Guide:
                 compared += _compared(statement.condition)
         if isinstance(block.end, Branch):
             compared += _compared(block.end.condition)
+    compared = [{name for name in names if name not in bases} for names in compared]
     loaded = {s.name for block in graph.blocks for s in block.statements if isinstance(s, Load)}
     for _ in range(3):
         for names in compared:
@@ -62,7 +63,8 @@ def guide(graph: Graph, found: Suggestions) -> Guide:
                 indices |= names
         indices |= {source for name, source in copies if name in indices}
     small = frozenset(c for c in found.constants if abs(c) <= _SMALL) | {-1, 0, 1, 2}
-    return Guide(frozenset(indices - loaded), found, small, frozenset(_steps(graph)))
+    kept = {name for name in indices - loaded if name not in bases}
+    return Guide(frozenset(kept), found, small, frozenset(_steps(graph)))
 
 
 def _steps(graph: Graph) -> Iterable[int]:

@@ -61,7 +61,8 @@ class CellWise:
         self._plainer = with_cells(program.exact)
         self._proved: list[tuple[System, list[list[Dnf]]]] = []
         found = harvest(program.system, graph)
-        self._guide = guide(graph, found)
+        bases = {bank.base for cut in program.system.cuts for bank in cut.arrays}
+        self._guide = guide(graph, found, bases - {None})
         constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
