@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._errors import InputError
 from .._program import Program
 from ..system import Cells, Cut
-from ..system.terms import Term, add, smtlib, symbol, var, variables
+from ..system.terms import Term, add, collected, smtlib, sub, substitute, symbol, var, variables
 from ..verdict import Outcome, Verdict
 
 _BOOL = (0, 1)  # the range that a Bool has as an integer; an Int of these files has none
@@ -65,23 +65,32 @@ def _of_cells(cut: Cut, cells: Cells, formula: Term, total: str) -> str:
     values |= {extra.name: (extra.array, extra.index, extra.kind) for extra in cells.more}
     bases = {bank.name: bank.base for bank in cut.arrays}
 
-    def bound(part: Term) -> str:
+    def bound(part: Term, first: str | None = None) -> str:
+        """With what it says of cells; the place is counted from the array's beginning, or as an
+        array that is counted from `first` has it."""
+        here = {} if first is None else {cells.at: sub(var(cells.at), var(first))}
         lets = []
         for name in sorted(variables(part) & values.keys()):
             array, index, kind = values[name]
-            base = bases[array]
+            base, index = bases[array], substitute(index, here)
             if kind == "sum":
-                first = symbol(base) if base is not None else "0"
-                lets.append(f"({symbol(name)} ({total} {symbol(array)} {first} {smtlib(index)}))")
+                start = symbol(base) if base is not None else "0"
+                lets.append(f"({symbol(name)} ({total} {symbol(array)} {start} {smtlib(index)}))")
             else:
-                at = index if base is None else add(var(base), index)
-                lets.append(f"({symbol(name)} (select {symbol(array)} {smtlib(at)}))")
-        text = smtlib(part)
+                place = index if base is None else collected(add(var(base), index))
+                lets.append(f"({symbol(name)} (select {symbol(array)} {smtlib(place)}))")
+        text = smtlib(substitute(part, here))
         return f"(let ({' '.join(lets)}) {text})" if lets else text
 
     parts = formula.args if formula.op == "and" else (formula,)
-    plain = [part for part in parts if not cells.local & variables(part)]
-    each = [part for part in parts if cells.local & variables(part)]
-    found = [bound(part) for part in plain]
-    found += [f"(forall (({symbol(cells.at)} Int)) {bound(part)})" for part in each]
+    found = []
+    for part in parts:
+        used = variables(part)
+        if not cells.local & used:
+            found.append(bound(part))
+            continue
+        # Said once for each array, as that has its cells: solvers look for these.
+        firsts = {bases[array]: None for array, name in cells.of.items() if name in used}
+        for first in firsts or (None,):
+            found.append(f"(forall (({symbol(cells.at)} Int)) {bound(part, first)})")
     return f"(and {' '.join(found)})" if len(found) > 1 else found[0]
