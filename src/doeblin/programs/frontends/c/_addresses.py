@@ -26,7 +26,7 @@ from ._designators import Shape, shape
 from ._emitter import Slot, Value
 from ._lvalues import Choice, Located
 from ._pointers import Pointers
-from ._points import NOWHERE, NULL, NUMBERS, Address
+from ._points import ELSEWHERE, NOWHERE, NULL, NUMBERS, Address
 from ._static import COMPARISONS, STEPS
 from ._types import INT, LONG
 
@@ -54,6 +54,16 @@ class Addresses(Pointers):
         if method is None or self.element_of(node) is None:
             raise self.unsupported("pointers", node)
         return method(node)
+
+    def returned_address(self, node: Any) -> Address:
+        """The same of what a function returns, which may be a text."""
+        known = self.element_of(node) is not None or self.is_null(node)
+        if known or not self.harmless(node):
+            return self.address(node)
+        return Address(None, frozenset({ELSEWHERE}), const(NUMBERS[ELSEWHERE]), ZERO)
+
+    def harmless(self, node: Any) -> bool:
+        raise AssertionError("given by Expressions")
 
     def _address_of_id(self, node: Any) -> Address:
         slot = self.lookup(node.name)
@@ -203,8 +213,7 @@ class Addresses(Pointers):
         if len(kinds) > 1:
             raise self.unsupported("a pointer to another type", node)
         for side in (left, right):
-            if NOWHERE in side.targets:
-                self.real(side._replace(targets=frozenset({NOWHERE})), node, "used")
+            self.real(side._replace(targets=side.targets - {NULL}), node, "used")
         if node.op in ("==", "!="):
             same = self._same(left, right, node)
             return Value(same if node.op == "==" else negate(same), INT)
@@ -241,6 +250,5 @@ class Addresses(Pointers):
     def points_somewhere(self, node: Any) -> Term:
         """The truth of a pointer: is it not null?"""
         found = self.address(node)
-        if NOWHERE in found.targets:
-            self.real(found._replace(targets=frozenset({NOWHERE})), node, "used")
+        self.real(found._replace(targets=found.targets - {NULL}), node, "used")
         return compare("!=", found.to, const(NUMBERS[NULL]))

@@ -117,7 +117,8 @@ class Declarations(Contracts):
     def _pointer(self, node: Any) -> bool:
         """Brings a pointer into scope, if it is one that is modelled."""
         element, init = self.pointed_type(node), _scalar(node.init)
-        known = init is None or self.is_null(init) or self.element_of(init) is not None
+        known = init is None or self.is_null(init)
+        known = known or (self.element_of(init) is not None and not self.harmless(init))
         if element is None or not known or "extern" in node.storage:
             return False
         unread = node.name in self.only_assigned or node.name not in self.mentioned

@@ -247,10 +247,10 @@ class Expressions(Structs):
         if self.designates(node.lvalue):
             return self.assign_to(node)
         if self.never_read(node.lvalue):
+            if self.harmless(node.rvalue):
+                return None
             if self.element_of(node.rvalue) is not None:
                 self.address(node.rvalue)
-                return None
-            if self.harmless(node.rvalue):
                 return None
         name, kind = self.target(node.lvalue)
         self.check_assignment(node)

@@ -11,7 +11,7 @@ from ...._errors import InputError
 from ...system.terms import ZERO, Term, add, compare, const, implies, var
 from ._designators import Designators, Shape, shape
 from ._emitter import Cells, Slot, Value
-from ._points import NOWHERE, NULL, NUMBERS, Address, Key
+from ._points import ELSEWHERE, NOWHERE, NULL, NUMBERS, Address, Key
 from ._static import STEPS
 from ._types import INT, LONG, CType, Opaque, Struct
 
@@ -145,6 +145,8 @@ class Lvalues(Designators):
 
     def real(self, found: Address, node: Any, what: str) -> None:
         """It is a failure if a pointer points to nothing."""
+        if ELSEWHERE in found.targets:
+            raise self.unsupported("pointers", node)
         for key, said in ((NULL, "a null pointer"), (NOWHERE, "a pointer without a value")):
             if key in found.targets:
                 test = compare("!=", found.to, const(NUMBERS[key]))

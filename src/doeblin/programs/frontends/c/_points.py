@@ -19,7 +19,8 @@ Key = tuple[object, ...]
 
 NULL: Key = ("null",)
 NOWHERE: Key = ("nowhere",)  # of a pointer that has no value yet
-NUMBERS = {NULL: 0, NOWHERE: -1}
+ELSEWHERE: Key = ("elsewhere",)  # to what is not modelled, as a text
+NUMBERS = {NULL: 0, NOWHERE: -1, ELSEWHERE: -2}
 
 
 class Pointer(NamedTuple):

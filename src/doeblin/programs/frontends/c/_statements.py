@@ -282,7 +282,7 @@ class Statements(Declarations):
                 values = self.structure_value(node.expr, kind)
                 self.set_structure(self.entire(frame.result), kind, values, node)
             elif isinstance(frame.result, Slot):
-                self.set_pointer(frame.result, self.address(node.expr), node)
+                self.set_pointer(frame.result, self.returned_address(node.expr), node)
             elif frame.result is not None:
                 value = self.convert(self.rvalue(node.expr), frame.result[1])
                 self.assign(frame.result[0], value.term, self.place(node))
