@@ -106,7 +106,19 @@ PASSED = horn(
     ("A B i j", "(and (Q A B i) (<= 0 j) (< j i))", "(Q A (store B j 0) i)"),
     ("A B i j", "(and (Q A B i) (<= 0 j) (< j i) (> (select B j) (select A j)))", "false"),
 )
+MARKED = horn(
+    {"P": f"{A} {A} Int Int"},
+    ("A B n", "true", "(P A B 0 n)"),
+    ("A B i n v", "(and (P A B i n) (< i n) (not (= v 3)))", "(P (store A i v) B (+ i 1) n)"),
+    ("A B i n", "(and (P A B i n) (< i n))", "(P (store A i 3) (store B i 5) (+ i 1) n)"),
+    (
+        "A B i n k",
+        "(and (P A B i n) (<= 0 k) (< k i) (= (select A k) 3) (not (= (select B k) 5)))",
+        "false",
+    ),
+)
 SAFE = {
+    "one or the other": MARKED,
     "filled": filled(),
     "pointers": pointed(),
     "aliases": aliased(),
@@ -114,7 +126,19 @@ SAFE = {
     "constant": CONSTANT,
     "passed on": PASSED,
 }
-UNSAFE = {
+UNMARKED = horn(
+    {"P": f"{A} {A} Int Int"},
+    ("A B n", "true", "(P A B 0 n)"),
+    ("A B i n v", "(and (P A B i n) (< i n) (not (= v 3)))", "(P (store A i v) B (+ i 1) n)"),
+    ("A B i n", "(and (P A B i n) (< i n))", "(P (store A i 3) (store B i 5) (+ i 1) n)"),
+    (
+        "A B i n k",
+        "(and (P A B i n) (<= 0 k) (< k i) (= (select A k) 3) (not (= (select B k) 5)))",
+        "false",
+    ),
+)
+SAFE = {
+    "one or the other": MARKED,
     "one too far": filled(last="(<= k n)"),
     "another value": filled(value="(+ 7 (ite (= i 2) 1 0))"),
     "started late": filled(start="1"),

@@ -27,6 +27,7 @@ _TERMS = 7  # of an equation, at most
 _SMALL = 50  # constants that bound a cell
 _MODULI = 5
 _FLAGS = 2
+_EITHER = 16  # comparisons of which two are put together
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class Regions:
         moduli |= guide.steps
         self._moduli = sorted(m for m in moduli if 2 <= m <= _MODULI)
 
-    def candidates(self) -> list[Dnf]:
+    def candidates(self, *, either: bool = False) -> list[Dnf]:
+        """What holds in each region; if wanted, also that one of two comparisons does."""
         found: dict[Dnf, None] = {}
         seen: set[bytes] = set()
         if not len(self._points):
@@ -135,6 +137,8 @@ class Regions:
             negation = tuple((part,) for atom in region for part in atom.negated())
             for atom in self._atoms(self._points[inside]):
                 found[(*negation, (atom,))] = None
+            for one, other in self._either(self._points[inside]) if either else ():
+                found[(*negation, (one,), (other,))] = None
         return list(found)
 
     # ---- regions
@@ -242,6 +246,15 @@ class Regions:
         for atom in self._forms():
             if atom.coefficients not in equal and truth(atom, points).all():
                 yield atom
+
+    def _either(self, points: NDArray[np.int64]) -> Iterable[tuple[Atom, Atom]]:
+        """Two of the program's equations, or their negations, of which one always holds."""
+        atoms = [atom for atom in self._forms() if atom.relation in (EQ, NE)]
+        known = [(atom, truth(atom, points)) for atom in atoms]
+        some = [(atom, true) for atom, true in known if true.any() and not true.all()]
+        for (one, first), (other, second) in combinations(some[:_EITHER], 2):
+            if one.coefficients != other.coefficients and (first | second).all():
+                yield one, other
 
     def _products_of_cells(self) -> set[int]:
         names = {self._cut.variables[i] for i in self._cells}

@@ -99,6 +99,7 @@ class CellStage(NamedTuple):
     degree: int = 0
     also: Literal["", "maps", "near"] = ""
     mixed: bool = False
+    either: bool = False  # also that one of two comparisons holds
 
 
 _BESIDE = ("equations", "comparisons", "intervals", "congruences")
@@ -107,6 +108,7 @@ CELL_STAGES = (
     CellStage("cells-bounds", (*_BESIDE, "facets", "likely-bounds")),
     CellStage("cells-sums", _BESIDE, also="maps"),
     CellStage("cells-near", _BESIDE, also="near"),
+    CellStage("cells-either", _BESIDE, either=True),
     CellStage("cells-squares", _BESIDE, degree=2),
     CellStage("cells-products", _BESIDE, degree=2, mixed=True),
     CellStage("cells-cubes", ("equations",), degree=3),

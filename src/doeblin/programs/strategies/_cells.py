@@ -189,7 +189,7 @@ class CellWise:
         yield from self._plain(cut, points, stage)
         if cut.cells is not None:
             self._judge.budget.tick()
-            yield from Regions(cut, points, self._guide).candidates()
+            yield from Regions(cut, points, self._guide).candidates(either=stage.either)
 
     def _plain(self, cut: Cut, points: NDArray[np.int64], stage: CellStage) -> Iterable[Dnf]:
         """What is proposed of the variables that are no cells."""
