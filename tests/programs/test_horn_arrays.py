@@ -126,19 +126,8 @@ SAFE = {
     "constant": CONSTANT,
     "passed on": PASSED,
 }
-UNMARKED = horn(
-    {"P": f"{A} {A} Int Int"},
-    ("A B n", "true", "(P A B 0 n)"),
-    ("A B i n v", "(and (P A B i n) (< i n) (not (= v 3)))", "(P (store A i v) B (+ i 1) n)"),
-    ("A B i n", "(and (P A B i n) (< i n))", "(P (store A i 3) (store B i 5) (+ i 1) n)"),
-    (
-        "A B i n k",
-        "(and (P A B i n) (<= 0 k) (< k i) (= (select A k) 3) (not (= (select B k) 5)))",
-        "false",
-    ),
-)
-SAFE = {
-    "one or the other": MARKED,
+UNSAFE = {
+    "one or the other": MARKED.replace("(not (= v 3))", "(not (= v 4))"),
     "one too far": filled(last="(<= k n)"),
     "another value": filled(value="(+ 7 (ite (= i 2) 1 0))"),
     "started late": filled(start="1"),
