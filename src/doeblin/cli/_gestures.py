@@ -111,6 +111,13 @@ def generate(
 @click.option("--neural", is_flag=True, help="Add small networks to the word-level factors.")
 @click.option("--neural-restart", is_flag=True, help="Add a small network to u.")
 @click.option(
+    "--prune",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=1e-6,
+    show_default=True,
+    help="Drop beginnings of words below this share of the best one; more is faster.",
+)
+@click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to keep the state of the training.  [default: OUT.checkpoint]",
@@ -128,6 +135,7 @@ def train(
     passes: int,
     neural: bool,
     neural_restart: bool,
+    prune: float,
     checkpoint: Path | None,
     layout: Path | None,
     lexicon: Path | None,
@@ -147,7 +155,7 @@ def train(
     """
     import time
 
-    from ..gestures.decoder import Plan
+    from ..gestures.decoder import Plan, Settings
     from ..gestures.decoder import train as train_model
 
     keys = make_layout(layout)
@@ -159,6 +167,7 @@ def train(
             found,
             make_lexicon(lexicon, lexicon_size),
             layout=keys,
+            settings=Settings(prune=prune, prune_deep=prune / 1000),
             plan=plan,
             neural=neural,
             neural_restart=neural_restart,

@@ -55,8 +55,6 @@ class Candidates(NamedTuple):
     features: Floats
     log_lexicon: Floats
     """The log of u's mass of the whole lexicon (of what was walked of it)."""
-    log_spelt: Floats
-    """The log of the mass of all spellings under the letter model."""
     nodes: NDArray[np.int64]
     hits: NDArray[np.int64]
     """The frames in which a word's letters are hit in its best alignment, if asked for."""
@@ -64,6 +62,8 @@ class Candidates(NamedTuple):
     """What the model's network of strokes, if any, says of each word: a sum over its letters."""
     shifts: Floats
     """How the trace lies beside each word's ideal path; see `SHIFTS`."""
+    spelled: NDArray[np.str_]
+    """Words out of the lexicon, if asked for: their ids go on after the lexicon's."""
 
 
 class Decoder:
@@ -110,20 +110,11 @@ class Decoder:
     @cached_property
     def words(self) -> Words:
         """The lexicon's words for compiled code."""
-        keys, doubled = [], np.full(len(self.lexicon), -1, np.int64)
-        for rank, word in enumerate(self.lexicon.words):
-            if not self.layout.spells(word):
-                keys.append(np.empty(0, np.int64))
-                continue
-            keys.append(merged_keys(self.layout, word))
-            twice = np.flatnonzero(np.diff(self.layout.encode(word)) == 0)
-            if len(twice):
-                doubled[rank] = self.layout.index[word[twice[0]]]
-        starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
-        return Words(np.concatenate(keys), starts, doubled)
+        return laid_out(self.layout, self.lexicon.words)
 
     @cached_property
-    def _tree(self) -> Tree:
+    def tree(self) -> Tree:
+        """The lexicon's trie for compiled code, with the frequencies of this person's words."""
         tree = self.model.settings.tree(self.trie)
         gains = self.hand.gains(self.lexicon)
         if not gains:
@@ -138,7 +129,7 @@ class Decoder:
         """This decoder for another person; nothing is built anew."""
         other = copy.copy(self)
         other.hand = hand
-        other.__dict__.pop("_tree", None)
+        other.__dict__.pop("tree", None)
         return other
 
     def adapt(self, confirmed: Sequence[Gesture]) -> Decoder:
@@ -174,11 +165,17 @@ class Decoder:
         return self.with_hand(self.hand.after(weights.tolist(), values.tolist(), words))
 
     def candidates(
-        self, gestures: Sequence[Gesture], *, features: bool = True, align: bool = False
+        self,
+        gestures: Sequence[Gesture],
+        *,
+        features: bool = True,
+        align: bool = False,
+        open_vocabulary: bool = False,
     ) -> Candidates:
         """The best words of each gesture under u, with their word-level features.
 
-        With `align`, also the frames in which each word's letters are hit.
+        With `align`, also the frames in which each word's letters are hit. With `open_vocabulary`,
+        a few words that the lexicon does not have come after those that it has.
         """
         settings, count = self.model.settings, len(gestures)
         network = self.model.stroke_network if features else None
@@ -192,18 +189,37 @@ class Decoder:
             hits=np.full((count, settings.keep, longest), -1, np.int64),
         )
         packed = pack(gestures, self.layout)
-        candidates(packed, self.restart, self.extra(packed), self._tree, self.words, found)
-        ids, hits = found.ids, found.hits
-        values, shifts = np.split(found.features, [NUM_FEATURES], axis=2)
-        if features and self.factors:
-            values = self._with_own(gestures, ids, values)
+        candidates(packed, self.restart, self.extra(packed), self.tree, self.words, found)
+        ids, hits, scores, seen = found.ids, found.hits, found.scores, found.features
         strokes = np.zeros((*ids.shape, 0))
         if network is not None:
             strokes = letter_sums(network, *self.stroke_rows(packed, ids, hits), ids.shape)
+        spelled = np.empty(0, np.str_)
+        if open_vocabulary:
+            texts, words, more = spellings(self, packed)
+            said = np.zeros((*more.ids.shape, strokes.shape[-1]))
+            if network is not None:
+                rows, owners = stroke_rows(packed, self.restart, words, more.ids, more.hits)
+                said = letter_sums(network, rows, owners, more.ids.shape)
+            strokes = np.concatenate([strokes, said], axis=1)
+            others = np.where(more.ids >= 0, more.ids + len(self.lexicon), -1)
+            ids = np.concatenate([ids, others], axis=1)
+            scores = np.concatenate([scores, more.scores], axis=1)
+            seen = np.concatenate([seen, more.features[..., : seen.shape[-1]]], axis=1)
+            hits = _beside(hits, more.hits)
+            spelled = np.array(texts, np.str_)
+        values, shifts = np.split(seen, [NUM_FEATURES], axis=2)
+        if features and self.factors:
+            values = self._with_own(gestures, ids, spelled, values)
         return Candidates(
-            ids, log_normalised(found.scores), values, found.totals[:, 0], found.totals[:, 1],
-            found.counts[:, 1], hits, strokes, shifts,
+            ids, log_normalised(scores), values, found.totals[:, 0], found.counts[:, 1], hits,
+            strokes, shifts, spelled,
         )  # fmt: skip
+
+    def word(self, number: int, spelled: NDArray[np.str_]) -> str:
+        """The word of a candidate's id."""
+        size = len(self.lexicon)
+        return self.lexicon.words[number] if number < size else str(spelled[number - size])
 
     def stroke_rows(
         self, packed: Packed, ids: NDArray[np.int64], hits: NDArray[np.int64]
@@ -219,11 +235,13 @@ class Decoder:
         rows = network_rows(packed, self.restart)
         return Extra(network(rows.inputs), *rows[1:])
 
-    def _with_own(self, gestures: Sequence[Gesture], ids: NDArray, values: Floats) -> Floats:
+    def _with_own(
+        self, gestures: Sequence[Gesture], ids: NDArray, spelled: NDArray, values: Floats
+    ) -> Floats:
         own = np.zeros((*ids.shape, len(self.factors)))
         for row, gesture in enumerate(gestures):
             found = ids[row] >= 0
-            words = [self.lexicon.words[word] for word in ids[row, found]]
+            words = [self.word(number, spelled) for number in ids[row, found]]
             for column, (name, factor) in enumerate(self.factors.items()):
                 scores = np.asarray(factor(gesture, words), dtype=float)
                 if scores.shape != (len(words),) or not np.isfinite(scores).all():
@@ -285,29 +303,27 @@ class Decoder:
             raise InputError(f"top = {top} must be at least 1")
         if not gestures:
             return []
-        candidates = self.candidates(gestures)
+        candidates = self.candidates(gestures, open_vocabulary=open_vocabulary)
         if draws is None:
             chances = self.posterior(candidates)
         else:
             from ._chain import draw_words
 
             chances = draw_words(self, candidates, draws, seed)
-        known = np.ones(len(gestures))
-        if open_vocabulary:
-            known = 1 / (1 + np.exp(self.log_open_odds(candidates)))
-        answers = []
-        for row, gesture in enumerate(gestures):
-            order = np.argsort(-chances[row], kind="stable")[:top]
-            guesses = [
-                Guess(self.lexicon.words[candidates.ids[row, k]], float(known[row] * p))
-                for k, p in zip(order, chances[row, order], strict=True)
-                if candidates.ids[row, k] >= 0 and p > 0
-            ]
-            if open_vocabulary:
-                guesses += self.spell(gesture, top=top)
-                guesses = sorted(guesses, key=lambda guess: -guess.probability)[:top]
-            answers.append(guesses)
-        return answers
+        return [
+            self._guesses(candidates, row, chances[row], top=top) for row in range(len(gestures))
+        ]
+
+    def _guesses(
+        self, candidates: Candidates, row: int, chances: Floats, *, top: int
+    ) -> list[Guess]:
+        ids, size = candidates.ids[row], len(self.lexicon)
+        order = np.argsort(-chances, kind="stable")[:top]
+        return [
+            Guess(self.word(ids[k], candidates.spelled), float(chances[k]), bool(ids[k] < size))
+            for k in order
+            if ids[k] >= 0 and chances[k] > 0
+        ]
 
     def run(self, gesture: Gesture, *, steps: int, seed: int = 0) -> ChainRun:
         """Run the chain on one gesture and keep every step: words visited, restarts and tours."""
@@ -315,25 +331,36 @@ class Decoder:
 
         return run_chain(self, gesture, steps, seed)
 
-    def log_open_odds(self, candidates: Candidates) -> Floats:
-        """Log-odds that a word is not in the lexicon."""
-        return self.model.openness + candidates.log_spelt - candidates.log_lexicon
+    def spell(self, gesture: Gesture, *, top: int = 4) -> list[Guess]:
+        """Words out of the lexicon, with the probabilities that they have beside those in it."""
+        found = self.candidates([gesture], open_vocabulary=True)
+        outside = found.ids[0] >= len(self.lexicon)
+        return self._guesses(found, 0, np.where(outside, self.posterior(found)[0], 0.0), top=top)
 
-    def spell(self, gesture: Gesture, *, top: int = 4, beam: int = 64) -> list[Guess]:
-        """Words out of the lexicon, spelled by u with the letter model, with probabilities.
 
-        The probability of a spelling y is that of no word of the lexicon being meant, times
-        m(y)·q(y) / Σ m·q over all spellings, with q the letter model.
-        """
-        candidates = self.candidates([gesture], features=False)
-        odds = float(self.log_open_odds(candidates)[0])
-        share = 1 / (1 + np.exp(-odds))
-        guesses = [
-            Guess(word, float(share * np.exp(log_mass - candidates.log_spelt[0])), False)
-            for word, log_mass in spellings(self, gesture, beam)
-            if word not in self.lexicon
-        ]
-        return sorted(guesses, key=lambda guess: -guess.probability)[:top]
+def _beside(hits: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Both side by side, the shorter ones padded."""
+    longest = max(hits.shape[2], more.shape[2])
+    padded = [
+        np.pad(one, ((0, 0), (0, 0), (0, longest - one.shape[2])), constant_values=-1)
+        for one in (hits, more)
+    ]
+    return np.concatenate(padded, axis=1)
+
+
+def laid_out(layout: Layout, words: Sequence[str]) -> Words:
+    """Words for compiled code; those that the layout cannot spell have no keys."""
+    keys, doubled = [], np.full(len(words), -1, np.int64)
+    for rank, word in enumerate(words):
+        if not layout.spells(word):
+            keys.append(np.empty(0, np.int64))
+            continue
+        keys.append(merged_keys(layout, word))
+        twice = np.flatnonzero(np.diff(layout.encode(word)) == 0)
+        if len(twice):
+            doubled[rank] = layout.index[word[twice[0]]]
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
+    return Words(np.concatenate(keys or [np.empty(0, np.int64)]), starts, doubled)
 
 
 def letter_sums(

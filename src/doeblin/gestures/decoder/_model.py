@@ -86,8 +86,9 @@ class Model:
     """Weights of the restart u and of the word-level factors of A.
 
     `word_weights` has one weight for each of `factors` (the built-in ones, then users' own).
-    `epsilon` is the restart probability of the chain, and `openness` the log-weight of spellings
-    that are not in the lexicon; `spelling` says how their letters count.
+    `epsilon` is the restart probability of the chain. Words that are not in the lexicon have the
+    probability of their letters, times exp(`openness`), for a frequency; `spelling` says how
+    letters count in the search for them.
     `network` adds neural potentials to u. A's score of a word gets the first of the sums over its
     letters of what `stroke_network` says of each, and what `word_network` says of those sums and
     the factors. `sharpness` multiplies these scores: what networks learned by heart makes them too
@@ -99,7 +100,7 @@ class Model:
     layout: Layout
     settings: Settings = field(default_factory=Settings)
     epsilon: float = 0.1
-    openness: float = -5.0
+    openness: float = -6.0
     spelling: Spelling = field(default_factory=Spelling)
     factors: tuple[str, ...] = FEATURES
     network: Network | None = None
@@ -175,7 +176,7 @@ class Model:
             "layout": self.layout.to_json(),
             "settings": asdict(self.settings),
             "epsilon": self.epsilon,
-            "openness": self.openness,
+            "log_openness": self.openness,
             "spelling": list(self.spelling),
             "factors": list(self.factors),
             "rectified": [name for name, network in self._networks() if network.rectified],
@@ -214,7 +215,8 @@ class Model:
                 Layout.from_json(header["layout"]),
                 Settings(**header["settings"]),
                 float(header["epsilon"]),
-                float(header["openness"]),
+                # Files from before 0.2 meant something else by it.
+                float(header.get("log_openness", -6.0)),
                 Spelling(*(float(value) for value in header["spelling"])),
                 tuple(header["factors"]),
                 network,

@@ -14,9 +14,10 @@ from doeblin.gestures.decoder.restart._network import Network
 from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
 from doeblin.gestures.decoder.restart._weights import initial_weights
 from doeblin.gestures.decoder.training import _neural_words
+from doeblin.gestures.decoder.training._copies import Copy, Strokes
 from doeblin.gestures.decoder.training._factors import Judged
 from doeblin.gestures.decoder.training._neural import exported, make_network, outputs, train_network
-from doeblin.gestures.decoder.training._neural_words import Strokes, fit_networks
+from doeblin.gestures.decoder.training._neural_words import fit_networks
 from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS
 
 from .. import brute
@@ -223,11 +224,11 @@ def test_sums_over_letters_skip_candidates_that_are_not_there():
     np.testing.assert_array_equal(none, np.zeros((2, 3, 1)))
 
 
-def test_rows_of_a_batch_are_those_of_its_gestures(small_networks):
+def test_rows_of_a_batch_are_those_of_its_gestures():
     starts = np.array([0, 3, 3, 8])
     rows = np.repeat(np.arange(8.0)[:, None], NUM_STROKE_INPUTS, axis=1)
     strokes = Strokes(rows, np.array([0, 0, 2, 0, 1, 1, 3, 3]), starts)
-    chosen, owners = strokes.chosen(np.array([2, 1, 0]), 4)
+    chosen, owners = strokes.chosen(np.array([2, 1, 0]), 4, 4096)
     assert len(chosen) == 4096
     np.testing.assert_array_equal(chosen[:8, 0], [3, 4, 5, 6, 7, 0, 1, 2])
     np.testing.assert_array_equal(owners[:8], [0, 1, 1, 3, 3, 8, 8, 10])
@@ -253,8 +254,8 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
     valid, u = np.ones((count, keep), bool), np.full((count, keep), 0.2)
     weights, steps = np.array([0.0, 10.0]), []
     by_word, by_stroke = fit_networks(
-        Judged(features, valid, u, gold), Strokes(rows, candidates, starts), weights, 0.02, 0,
-        lambda *told: steps.append(told),
+        [Copy(Judged(features, valid, u, gold), Strokes(rows, candidates, starts))], weights, 0.02,
+        0, lambda *told: steps.append(told),
     )  # fmt: skip
     assert [step for step, _, _ in steps] == list(range(1, steps[0][1] + 1))
 

@@ -7,12 +7,7 @@ from safetensors.numpy import save_file
 from doeblin import InputError
 from doeblin.gestures.data import Gesture, Layout
 from doeblin.gestures.decoder import Decoder, Model, Plan, train
-from doeblin.gestures.decoder.training._factors import (
-    Judged,
-    fit_openness,
-    fit_words,
-    log_likelihood,
-)
+from doeblin.gestures.decoder.training._factors import Judged, fit_words, log_likelihood
 
 
 def test_training_raises_the_likelihood(gestures, lexicon):
@@ -122,13 +117,6 @@ def test_fitted_word_weights_find_the_truth():
     fit = fit_words(judged, np.zeros(3))
     np.testing.assert_allclose(fit.weights, truth, atol=0.15)
     assert fit.epsilon < 0.06
-
-
-def test_openness_matches_the_share_of_unknown_words():
-    rng = np.random.default_rng(2)
-    odds = rng.normal(0, 2, 20_000)
-    outside = rng.random(20_000) < 1 / (1 + np.exp(-(odds - 3.0)))
-    assert fit_openness(odds, outside) == pytest.approx(-3.0, abs=0.15)
 
 
 def test_models_survive_a_file(model, tmp_path, lexicon, gestures):

@@ -1,44 +1,94 @@
-"""Spelling words that no lexicon has: the best letter strings under u and the letter model."""
+"""Words that no lexicon has, as candidates: the best letter strings under u and the letter model.
+
+Such a word is judged by u and by A as those of the lexicon are, with the letter model's probability
+in the place of a frequency, times one number for all (`Model.openness`).
+"""
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...data import Gesture
-from ..restart import Trace, pack
-from ._engine import spell
+from ..restart import DOUBLE, PRIOR, Floats, Packed
+from ..words import NUM_FEATURES, NUM_SHIFTS, Words
+from ._engine import Spelt, judge, spell
 
 if TYPE_CHECKING:
     from .._decoder import Decoder
 
-# Doubled letters are tried where the letter model finds them likelier than this.
-_LIKELY_DOUBLE = 0.1
-_MOST_DOUBLES = 3
-_LONGEST = 32
+# How many strings a trace is given, how many prefixes go on at each length, and the most letters.
+_ROOM, _BEAM, _LONGEST = 12, 32, 24
 
 
-def spellings(decoder: Decoder, gesture: Gesture, beam: int) -> list[tuple[str, float]]:
-    """Spellings with log m(y) + log q(y), found by a beam search with exact look-ahead."""
-    layout, packed = decoder.layout, pack([gesture], decoder.layout)
-    keys = np.full((beam, _LONGEST), -1, np.int64)
-    sizes = np.zeros(beam, np.int64)
-    masses = np.full(beam, -np.inf)
-    trace = Trace(packed.x, packed.y, packed.t)
-    found = spell(trace, decoder.restart, decoder.extra(packed), keys, sizes, masses)
-    words = []
-    for k in range(found):
-        merged = keys[k, : sizes[k]]
-        before = np.concatenate([[len(layout.letters)], merged[:-1]])
-        twice = decoder.letters.doubled[before, merged]
-        places = np.argsort(-twice, kind="stable")[:_MOST_DOUBLES]
-        places = [place for place in places if twice[place] > _LIKELY_DOUBLE]
-        for choice in product((False, True), repeat=len(places)):
-            runs = np.ones(len(merged), int)
-            runs[[place for place, chosen in zip(places, choice, strict=True) if chosen]] = 2
-            share = np.log(np.where(runs == 2, twice, 1 - twice)).sum()
-            word = "".join(layout.letters[key] * run for key, run in zip(merged, runs, strict=True))
-            words.append((word, float(masses[k] + share)))
-    return words
+class Judged(NamedTuple):
+    """What `judge` fills, as `candidates` does for the lexicon's words."""
+
+    ids: NDArray[np.int64]
+    scores: Floats
+    features: Floats
+    hits: NDArray[np.int64]
+
+
+class Spellings(NamedTuple):
+    """Strings out of the lexicon for some traces, as candidates."""
+
+    texts: list[str]
+    words: Words
+    found: Judged
+
+
+def spellings(decoder: Decoder, packed: Packed) -> Spellings:
+    """The best strings for each trace; `found.scores` are log m and the word's own weight."""
+    count, layout, tree = len(packed.starts) - 1, decoder.layout, decoder.tree
+    spelt = Spelt(
+        np.full((count, _ROOM, _LONGEST), -1, np.int64),
+        np.zeros((count, _ROOM), np.int64),
+        np.full((count, _ROOM), -1, np.int64),
+        np.full((count, _ROOM), -np.inf),
+    )
+    extra, restart = decoder.extra(packed), decoder.restart
+    spell(packed, restart, extra, tree, decoder.words, decoder.letters.doubled, _BEAM, spelt)
+    there = spelt.sizes > 0
+    keys, sizes, places = spelt.keys[there], spelt.sizes[there], spelt.doubled[there]
+    merged = keys[np.arange(_LONGEST) < sizes[:, None]]
+    twice = np.where(places >= 0, keys[np.arange(len(keys)), places], -1)
+    words = Words(merged, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), twice)
+    texts = []
+    for row, size, place in zip(keys.tolist(), sizes.tolist(), places.tolist(), strict=True):
+        letters = [layout.letters[key] for key in row[:size]]
+        if place >= 0:
+            letters[place] *= 2
+        texts.append("".join(letters))
+    frequency = decoder.model.openness + log_letters(decoder, words, places)
+    ids = np.full((count, _ROOM), -1, np.int64)
+    ids[there] = np.arange(len(texts))
+    found = Judged(
+        ids,
+        np.full((count, _ROOM), -np.inf),
+        np.zeros((count, _ROOM, NUM_FEATURES + NUM_SHIFTS)),
+        np.full((count, _ROOM, _LONGEST), -1, np.int64),
+    )
+    own = tree._replace(log_frequency=frequency, doubles=(places >= 0).astype(float))
+    judge(packed, restart, extra, own, words, found)
+    weights = restart.weights
+    found.scores[there] += weights[PRIOR] * frequency + weights[DOUBLE] * (places >= 0)
+    return Spellings(texts, words, found)
+
+
+def log_letters(decoder: Decoder, words: Words, places: NDArray[np.int64]) -> Floats:
+    """log q of words by their merged keys, of which one may stand for two."""
+    bigrams, doubled = decoder.letters.bigrams, decoder.letters.doubled
+    end = len(bigrams) - 1
+    total = np.zeros(len(places))
+    if not len(places):
+        return total
+    first = words.starts[:-1]
+    before = np.concatenate([[end], words.keys[:-1]])
+    before[first] = end
+    twice = doubled[before, words.keys]
+    each = np.log(bigrams[before, words.keys]) + np.log(1 - twice)
+    total = np.add.reduceat(each, first) + np.log(bigrams[words.keys[words.starts[1:] - 1], end])
+    at = first + np.maximum(places, 0)
+    return total + np.where(places >= 0, np.log(twice[at]) - np.log(1 - twice[at]), 0.0)

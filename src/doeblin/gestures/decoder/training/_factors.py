@@ -81,21 +81,3 @@ def fit_words(
     share = 1 / (1 + np.exp(-parameters[-1]))
     epsilon = _LEAST_EPSILON + (_MOST_EPSILON - _LEAST_EPSILON) * share
     return WordFit(parameters[:-1] / spread, float(epsilon), value)
-
-
-def fit_openness(log_odds: Floats, outside: NDArray) -> float:
-    """The shift of the log-odds of being out of the lexicon that makes the data likeliest."""
-    # One pseudo-observation of each kind keeps it finite.
-    finite = np.isfinite(log_odds)
-    middle = float(np.median(log_odds[finite])) if finite.any() else 0.0
-    odds = np.append(log_odds[finite], [middle, middle])
-    truth = np.append(outside[finite], [0.0, 1.0])
-    low, high = -200.0, 200.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        chance = 1 / (1 + np.exp(-np.clip(odds + middle, -700, 700)))
-        if chance.sum() < truth.sum():
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -41,9 +43,12 @@ def fit_hands(decoder: Decoder, gestures: Sequence[Gesture]) -> Hands | None:
     Means and shares of variance are those of one-way random effects. The weights maximise the
     likelihood of each person's words after the first ones, of which the hand is known.
     """
-    people = [_seen(decoder, some) for some in _by_user(decoder, gestures)]
-    if len(people) < _LEAST_PEOPLE:
+    swiped = _by_user(decoder, gestures)
+    if len(swiped) < _LEAST_PEOPLE:
         return None
+    decoder.candidates(swiped[0][:1])  # Compiled, and the words laid out, before the threads start.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        people = list(pool.map(lambda some: _seen(decoder, some), swiped))
     hands = _population(people)
     parts = []
     for person in people:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,73 +12,25 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from ..restart import Network, pack
+from ..restart import Network
 from ..words import NUM_STROKE_INPUTS
-from ._factors import Judged
+from ._copies import Copy
 from ._neural import exported, silent
-
-if TYPE_CHECKING:
-    from ...data import Gesture
-    from .._decoder import Decoder
 
 Floats = NDArray[np.float64]
 # Hidden units of both networks, and what the strokes' says of a letter: this many numbers.
 _STROKE_WIDTH, _STROKE_DEPTH, _WORD_WIDTH, _SUMS = 256, 2, 32, 16
-_PASSES, _BATCH, _STEP, _WARM_UP = 16, 256, 0.004, 50
+_PASSES, _BATCH, _STEP, _WARM_UP = 18, 256, 0.004, 50
 # The share of hidden units left out at each step, and the weights' decay.
 _DROPOUT, _DECAY = 0.2, 1e-5
 # Sums over letters are scaled by this before the network of words sees them.
 _SCALE = 0.3
 # Rows are padded to multiples of this, so that JAX compiles few shapes.
-_BUCKET = 8192
-# Gestures whose strokes a thread prepares at a time.
-_CHUNK = 500
-
-
-class Strokes(NamedTuple):
-    """The strokes of all candidates of some gestures: one row a letter."""
-
-    rows: NDArray[np.floating]
-    candidates: NDArray[np.int64]
-    """Which candidate of its gesture a row is of; those of a candidate are neighbours."""
-    starts: NDArray[np.int64]
-    """`starts[e] : starts[e + 1]` are the rows of gesture e."""
-
-    def chosen(self, some: NDArray[np.int64], keep: int) -> tuple[NDArray, NDArray]:
-        """The rows of some gestures, padded, and the candidate of each, numbered on."""
-        sizes = np.diff(self.starts)[some]
-        before = np.cumsum(sizes) - sizes
-        at = np.repeat(self.starts[some] - before, sizes) + np.arange(sizes.sum())
-        padded = -(-len(at) // _BUCKET) * _BUCKET
-        rows = np.zeros((padded, self.rows.shape[1]), np.float32)
-        rows[: len(at)] = self.rows[at]
-        # Padding belongs to a candidate after the last.
-        owners = np.full(padded, len(some) * keep, np.int32)
-        owners[: len(at)] = self.candidates[at] + keep * np.repeat(np.arange(len(some)), sizes)
-        return rows, owners
-
-
-def gather_strokes(
-    decoder: Decoder, gestures: Sequence[Gesture], ids: NDArray[np.int64], hits: NDArray[np.int64]
-) -> Strokes:
-    """The strokes of the candidates of many gestures, in half precision: there are millions."""
-
-    def part(at: int) -> tuple[NDArray, NDArray]:
-        end = at + _CHUNK
-        packed = pack(gestures[at:end], decoder.layout)
-        rows, owners = decoder.stroke_rows(packed, ids[at:end], hits[at:end])
-        return rows.astype(np.float16), owners + at * ids.shape[1]
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = list(pool.map(part, range(0, len(ids), _CHUNK)))
-    rows, owners = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    of_gesture, candidates = np.divmod(owners, ids.shape[1])
-    return Strokes(rows, candidates, np.searchsorted(of_gesture, np.arange(len(ids) + 1)))
+_BUCKET = 16384
 
 
 def fit_networks(
-    judged: Judged,
-    strokes: Strokes,
+    copies: Sequence[Copy],
     weights: Floats,
     epsilon: float,
     seed: int,
@@ -88,17 +38,17 @@ def fit_networks(
 ) -> tuple[Network, Network]:
     """The networks of words and of strokes, by the likelihood of π̃ = ε·u + (1-ε)·full.
 
-    They add to the scores that the factors have by their `weights`. `progress` is called with the
+    They add to the scores that the factors have by their `weights`. Each pass sees one of the
+    `copies`, in turns. `progress` is called with the
     step, all steps, and the mean log-likelihood so far in this pass.
     """
-    features, valid, u, gold = judged
+    features, valid, *_ = copies[0].judged
     mean, spread = features[valid].mean(axis=0), features[valid].std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
-    scaled = np.where(valid[..., None], (features - mean) / spread, 0.0).astype(np.float32)
-    data = (scaled, np.where(valid, features @ weights, -np.inf), u, gold)
     networks = _untrained(len(weights), seed)
-    batch = min(_BATCH, len(gold))
-    each = len(gold) // batch
+    fewest = min(len(copy.judged.gold) for copy in copies)
+    batch = min(_BATCH, fewest)
+    each = fewest // batch
     steps = _PASSES * each
     optimiser = optax.adam(
         optax.warmup_cosine_decay_schedule(0.0, _STEP, min(_WARM_UP, steps // 2), steps)
@@ -124,13 +74,17 @@ def fit_networks(
 
     order, total = np.empty(0, np.int64), 0.0
     for step in range(steps):
+        (features, valid, u, gold), strokes = copies[step // each % len(copies)]
         if step % each == 0:
             order = np.random.default_rng([seed, 8, step // each]).permutation(len(gold))
             total = 0.0
         at = step % each * batch
         some = order[at : at + batch]
-        chosen = strokes.chosen(some, valid.shape[1])
-        parts = tuple(array[some] for array in data)
+        chosen = strokes.chosen(some, valid.shape[1], _BUCKET)
+        there = valid[some]
+        scaled = np.where(there[..., None], (features[some] - mean) / spread, 0.0)
+        base = np.where(there, features[some] @ weights, -np.inf)
+        parts = scaled.astype(np.float32), base, u[some], gold[some]
         networks, state, value = improve(networks, state, np.uint32(step), *chosen, parts)
         if progress is not None:
             total += float(value)

@@ -21,13 +21,20 @@ from ..spelling import spelt
 from ..words import FEATURES
 from ._adam import Adam
 from ._checkpoint import Checkpoint
-from ._factors import Judged, fit_openness, fit_words
+from ._copies import make_copies
+from ._factors import Judged, fit_words
 from ._hands import fit_hands
 from ._likelihood import Likelihood
+from ._openness import fit_openness
 from ._plan import Plan, Progress
+from ._sharpness import fit_sharpness
 
 # Gestures on which the open vocabulary is fitted: a few numbers need no more.
 _SPELLED, _OPENED = 300, 4000
+# One in so many people is kept from the networks, if there are enough, to see how sure they may be.
+_JUDGES, _LEAST_USERS, _LEAST_GESTURES = 20, 100, 10_000
+# u is trained over at most so many words: its sums over the trie are most of the work.
+_WORDS_OF_U = 10_000
 # Gestures that a thread decodes at a time.
 _CHUNK = 500
 
@@ -49,10 +56,12 @@ def train(
     """Train a decoder on gestures whose words are known.
 
     The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
-    10,000 commonest embedded words), so that long words are not short-changed. Then the word-level
-    factors of A and the restart probability, by the likelihood of π̃. Gestures without a word that
-    the layout can spell are left out. With `neural`, two small networks add to the factors of A:
-    one sees the strokes to and from each letter of a word, one the whole word. With
+    10,000 commonest embedded words; of a larger one, as many), so that long words are not
+    short-changed. Then the word-level factors of A and the restart probability, by the likelihood
+    of π̃. Gestures without a word that the layout can spell are left out. With `neural`, two small
+    networks add to the factors of A: one sees the strokes to and from each letter of a word, one
+    the whole word; they see the gestures moved a little, too, and made-up ones on other keyboards.
+    Of a hundred people or more, a twentieth is kept apart to say how sure they may be. With
     `neural_restart`, one is trained jointly with u, in as many passes again.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
@@ -74,7 +83,8 @@ def train(
         for phase, suffix in (("restart", ""), ("network", ".network")):
             path = Path(f"{checkpoint}{suffix}")
             kept[phase] = Checkpoint(path, {"phase": phase, **told}, checkpoint_steps)
-    likelihood = Likelihood(usable, lexicon, layout, model.settings, plan.outliers)
+    common = lexicon.top(_WORDS_OF_U)
+    likelihood = Likelihood(usable, common, layout, model.settings, plan.outliers)
     weights = _train_restart(
         likelihood, model.weights, len(usable), plan, progress, kept.get("restart")
     )
@@ -141,14 +151,14 @@ def _train_words(
 ) -> Model:
     rng = np.random.default_rng([plan.seed, 10**6])
     # A network has more to learn, and sees them all.
-    chosen = rng.permutation(len(gestures))[: None if neural else plan.word_gestures]
-    some = [gestures[k] for k in chosen]
+    every = [gestures[k] for k in rng.permutation(len(gestures))]
+    some = every[: plan.word_gestures]
     decoder = Decoder(model, lexicon, layout=model.layout, factors=factors)
     # Compiled, and the words laid out, before the threads start.
-    decoder.candidates(some[:1], align=neural)
+    decoder.candidates(some[:1])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         chunks = [some[at : at + _CHUNK] for at in range(0, len(some), _CHUNK)]
-        parts = list(pool.map(lambda chunk: decoder.candidates(chunk, align=neural), chunks))
+        parts = list(pool.map(lambda chunk: decoder.candidates(chunk), chunks))
     found = Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     gold = np.array([lexicon.index.get(gesture.word, -2) for gesture in some])
     hits = found.ids == gold[:, None]
@@ -164,23 +174,39 @@ def _train_words(
         valid, gold = found.ids[rows] >= 0, hits[rows].argmax(axis=1)
         return Judged(found.features[rows], valid, np.exp(found.log_u[rows]), gold)
 
-    fit = fit_words(judged(rows[: plan.word_gestures]), start)
+    fit = fit_words(judged(rows), start)
     model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
+    spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
+    model = replace(model, spelling=spelling)
+    judges: list[Gesture] = []
     if neural:
-        from ._neural_words import fit_networks, gather_strokes
+        from ._neural_words import fit_networks
 
-        known = [some[row] for row in rows]
-        strokes = gather_strokes(decoder, known, found.ids[rows], found.hits[rows])
+        learned, judges = _split(every, plan.seed)
+        copies = make_copies(Decoder(model, lexicon, factors=factors), learned, plan.seed)
         by_word, by_stroke = fit_networks(
-            judged(rows), strokes, fit.weights, fit.epsilon, plan.seed,
+            copies, fit.weights, fit.epsilon, plan.seed,
             None if progress is None else lambda *told: progress(Progress(*told)),
         )  # fmt: skip
         model = replace(model, word_network=by_word, stroke_network=by_stroke)
-    spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
-    decoder = Decoder(replace(model, spelling=spelling), lexicon, factors=factors)
-    odds = decoder.candidates(some[:_OPENED], features=False)
-    openness = fit_openness(odds.log_spelt - odds.log_lexicon, gold[:_OPENED] == -2)
-    return replace(model, spelling=spelling, openness=openness, hands=fit_hands(decoder, gestures))
+    decoder = Decoder(model, lexicon, factors=factors)
+    model = replace(model, openness=fit_openness(decoder, (judges or some)[:_OPENED]))
+    decoder = Decoder(model, lexicon, factors=factors)
+    if judges:
+        model = replace(model, sharpness=fit_sharpness(decoder, judges))
+        decoder = Decoder(model, lexicon, factors=factors)
+    return replace(model, hands=fit_hands(decoder, gestures))
+
+
+def _split(gestures: Sequence[Gesture], seed: int) -> tuple[Sequence[Gesture], list[Gesture]]:
+    """Gestures to train networks on, and those of other people to see how sure they may be."""
+    users = sorted({gesture.user for gesture in gestures if gesture.user})
+    if len(users) < _LEAST_USERS or len(gestures) < _LEAST_GESTURES:
+        return gestures, []
+    order = np.random.default_rng([seed, 11]).permutation(len(users))
+    apart = {users[k] for k in order[: len(users) // _JUDGES]}
+    judges = [gesture for gesture in gestures if gesture.user in apart]
+    return [gesture for gesture in gestures if gesture.user not in apart], judges
 
 
 def fit_spelling(decoder: Decoder, gestures: Sequence[Gesture]) -> Spelling:

@@ -174,7 +174,7 @@ def stroke_rows(packed, restart, words, ids, hits):
         for k in range(ids.shape[1]):
             word = ids[e, k]
             if word < 0:
-                break
+                continue
             keys = words.keys[words.starts[word] : words.starts[word + 1]]
             end = at + len(keys)
             word_strokes(
