@@ -231,7 +231,7 @@ class Addresses(Pointers):
         open_: list[Term] = []
         if any(not side.at.constant or side.at.leaf for side in (left, right)):
             for one, other in ((left, right), (right, left)):
-                for key in one.objects:
+                for key in self.objects_in(one):
                     length = self.extent(key, node)
                     if length is None:
                         continue

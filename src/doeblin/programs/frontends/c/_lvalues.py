@@ -143,6 +143,10 @@ class Lvalues(Designators):
         """By which pointers know an object."""
         return self.numbers.setdefault(key, len(self.numbers))
 
+    def objects_in(self, found: Address) -> list[Key]:
+        """The objects that a pointer may point to, in the order of their declarations."""
+        return sorted(found.targets - NUMBERS.keys(), key=self.number)
+
     def real(self, found: Address, node: Any, what: str) -> None:
         """It is a failure if a pointer points to nothing."""
         if ELSEWHERE in found.targets:
@@ -158,14 +162,14 @@ class Lvalues(Designators):
         if found.element is None:
             raise self.unsupported("what the null pointer points to", node)
         choices = []
-        for key in found.objects:
+        for key in self.objects_in(found):
             slot, number = self._object(key, node), self.number(key)
             own = shape(slot)
             if own is not None and own.dims:
                 choices.append(Choice(number, slot, (Value(found.at, LONG),)))
                 continue
             inside = compare("=", found.at, ZERO)
-            if len(found.objects) > 1:
+            if len(self.objects_in(found)) > 1:
                 inside = implies(compare("=", found.to, const(number)), inside)
             said = "undefined behaviour: a pointer beyond what it points to is dereferenced"
             self.require(inside, said, self.place(node))

@@ -71,6 +71,7 @@ class Pointers(Lvalues):
         fixed = slot.cells is None or all(n is None or n.constant for n in slot.cells.lengths)
         where = self.scope_id(self.scopes[-1] if scope is None else scope)
         self.objects[key], self.lives[key] = slot, Life(where, self._birth(), not fixed)
+        self.number(key)
         return slot
 
     def names_of(self, keys: set[Key] | frozenset[Key]) -> set[str]:
@@ -240,7 +241,7 @@ class Pointers(Lvalues):
             raise self.unsupported("a pointer to another type", node)
         if found.const and not pointer.const and pointer.shown:
             raise self.unsupported("a pointer that forgets that something is const", node)
-        for key in found.objects:
+        for key in self.objects_in(found):
             self._outlives(key, pointer, node)
         moved = not (found.at.constant and found.at.leaf == 0)
         self.targets.add(pointer.key, found.targets, moved=moved)
@@ -285,12 +286,12 @@ class Pointers(Lvalues):
         """So many cells further on, within the object or one past its end."""
         self.real(found, node, "moved")
         at = add(found.at, by)
-        for key in found.objects:
+        for key in self.objects_in(found):
             length = self.extent(key, node)
             if length is None:
                 continue
             inside = conj((compare("<=", ZERO, at), compare("<=", at, length)))
-            if len(found.objects) > 1:
+            if len(self.objects_in(found)) > 1:
                 inside = implies(compare("=", found.to, const(self.number(key))), inside)
             said = "undefined behaviour: a pointer leaves its object"
             self.require(inside, said, self.place(node))

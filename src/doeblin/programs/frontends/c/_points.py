@@ -48,10 +48,6 @@ class Address(NamedTuple):
     at: Term
     const: bool = False
 
-    @property
-    def objects(self) -> list[Key]:
-        return sorted(self.targets - NUMBERS.keys(), key=repr)
-
 
 class Life(NamedTuple):
     """The scope of an object, and when in the text it begins."""
