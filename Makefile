@@ -64,6 +64,7 @@ fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random progr
 	$(BIN)/python -m tests.programs.fuzz c --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz clauses --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz rewritings --count 500 --jobs 2
+	$(BIN)/python -m tests.programs.fuzz.pointers 0 2000
 	$(BIN)/python -m tests.programs.fuzz.reach 500
 
 mutants: $(STAMP)  ## Do the tests see faults? Hours; `make mutants SAMPLE=300` tries that many

@@ -1,5 +1,6 @@
 """Programs with pointers and structures, drawn at random, against what gcc makes of them."""
 
+import re
 import shutil
 
 import pytest
@@ -58,6 +59,35 @@ def test_invariants_speak_of_places_in_arrays():
     assert verdict.outcome.value == "SAFE"
     assert "k < (p - a)" in verdict.invariants[0].text
     assert "loop assigns p, a[..]" in acsl(program, verdict) or "a[..], p" in acsl(program, verdict)
+
+
+COPY = """int unknown(void);
+struct s { int f, g; };
+void copy(int *d, const int *s, int n) {
+  while (n-- > 0)
+    *d++ = *s++;
+}
+int main(void) {
+  int n = unknown(), i = 0;
+  if (n < 1 || n > 9) return 0;
+  int a[9] = {0}, b[9];
+  struct s c[9];
+  copy(b, a, n);
+  while (i < n) c[i++].f = 1;
+  assert(i == n);
+}
+"""
+
+
+def test_what_loops_change_through_pointers_is_written():
+    program = parse_program(COPY, file="p.c")
+    assert program.graph is not None
+    inner, outer = (program.graph.loops[block] for block in sorted(program.graph.loops))
+    assert inner.parts["b"] == "d[..]" and "d" in inner.parts.values()
+    assert "(d - b)" not in inner.scope  # there is no b
+    text = acsl(program, verify(program, timeout=20))
+    (assigns,) = re.findall(r"loop assigns ([^;]*);", text)
+    assert {*assigns.split(", ")} == {"c[..]", "i"} and outer.parts["c.f"] == "c[..]"
 
 
 SEVERAL = """int unknown(void);

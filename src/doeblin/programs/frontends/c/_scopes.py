@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...system import Variable
 from ._emitter import Cells, Slot
+from ._points import Pointer
 
 
 def written(
-    scopes: Sequence[Mapping[str, Slot]], variables: Mapping[str, Variable]
+    scopes: Sequence[Mapping[str, Slot]],
+    variables: Mapping[str, Variable],
+    targets: Callable[[Pointer], set[str]],
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables and arrays of the graph by their names in the text; and of those that are a
-    part of something (as where a pointer points to), what that is."""
+    """The variables and arrays of the graph by their names in the text; and of those that have no
+    name there but are a part of something that has (where a pointer points to, what it points to,
+    members of arrays of structures), what that is."""
     scope: dict[str, str] = {}
     parts: dict[str, str] = {}
+    pointing: dict[str, str] = {}
     for frame in scopes:
         scope |= {shown: slot.name for shown, slot in frame.items() if slot.name is not None}
     for frame in scopes:
         for shown, slot in frame.items():
             if slot.fields is not None:
                 scope |= _members(shown, slot)
+                parts |= dict.fromkeys(slot.names(), f"{shown}[..]" if slot.lengths else shown)
             elif slot.cells is not None:
                 scope |= _named(shown, slot.cells)
             elif slot.pointer is not None:
-                parts |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
-                at = variables.get(slot.pointer.at or "")
-                scope |= {at.shown: at.name} if at is not None and at.shown else {}
-    return scope, parts
+                parts |= dict.fromkeys(targets(slot.pointer), f"{shown}[..]")
+                pointing |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
+    named = set(scope.values())
+    for part, shown in pointing.items():
+        # `p - a`, where it is this array that is called so.
+        wanted = variables[part].shown
+        if any(
+            wanted == f"({shown} - {name})" for name in scope if scope[name] in named & parts.keys()
+        ):
+            scope[wanted] = part
+    return scope, {n: whole for n, whole in parts.items() if n not in named} | pointing
 
 
 def _members(shown: str, slot: Slot) -> dict[str, str]:

@@ -199,7 +199,9 @@ class Statements(Declarations):
         self.start(after)
 
     def _loop(self, head: int, node: Any, keyword: str, body: Any = None) -> None:
-        scope, parts = written(self.scopes, self.graph.variables)
+        scope, parts = written(
+            self.scopes, self.graph.variables, lambda p: self.names_of(self.targets.of(p.key))
+        )
         inner = None
         if isinstance(body, c_ast.Compound):
             inner = self.place(body.block_items[0]) if body.block_items else None
