@@ -1,5 +1,7 @@
 """How much of the C reader the drawn programs reach: `python -m tests.programs.fuzz.reach 500`.
 
+For every seed one of the general ones, and one with pointers or structures.
+
 They are all legal and modelled, so lines that refuse or report errors count apart."""
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ def report(seeds: range) -> str:
     watch.start()
     from doeblin.programs import parse_program  # so that what runs at import counts, too
 
+    from . import pointers
+
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             program = Generator(seed).program()
@@ -31,6 +35,9 @@ def report(seeds: range) -> str:
             text = render(program, ranges={})
             ints = "overflow" if seed % 4 == 3 else "c"
             parse_program(text, file=f"fuzz{seed}.c", ints=ints, folder=Path(folder))
+            drawn = pointers.Drawn(seed)
+            text = drawn.text(f"assert({drawn.claim} != 0);", "plain.h")
+            parse_program(text, file=f"pointers{seed}.c", ints=ints)
     watch.stop()
     rows, sums = [], [0, 0, 0]
     for file in sorted(watch.get_data().measured_files()):
