@@ -1,4 +1,4 @@
-"""SMT-LIB HORN (`.smt2`) and Z3's rules: constrained Horn clauses over Int and Bool."""
+"""SMT-LIB HORN (`.smt2`) and Z3's rules: constrained Horn clauses over Int, Bool and arrays."""
 
 from __future__ import annotations
 
