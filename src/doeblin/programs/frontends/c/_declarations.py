@@ -149,6 +149,8 @@ class Declarations(Contracts):
             return
         if len(self.scopes) == 1 and node.name in scope:
             raise self.unsupported("a pointer that is declared twice", node)
+        if init is not None and not self._lasts(init):
+            raise InputError("what is static begins with a constant", place=self.place(node))
         where = self.current, len(self.graph.blocks[self.current].statements)
         slot = self.pointer(node, element, (id(node),), (self.scope_id(self.scopes[0]),))
         self.set_pointer(slot, self.address(init or _ZERO), node)
@@ -160,6 +162,15 @@ class Declarations(Contracts):
             self.graph.blocks[0].statements.insert(self._initialised, statement)
             self._initialised += 1
         self._lasting[id(node)] = scope[node.name] = slot
+
+    def _lasts(self, node: Any) -> bool:
+        """Are the objects in an initialiser there from the beginning?"""
+        if isinstance(node, c_ast.ID):
+            known = (*self.scopes[0].values(), *self._lasting.values())
+            lasting = {name for slot in known for name in slot.names()} | {*self.statics.values()}
+            slot = self.lookup(node.name)
+            return slot is None or slot.names() <= lasting
+        return all(self._lasts(child) for _, child in node.children())
 
     def _array(self, node: Any, element: CType) -> None:
         """Brings an array into scope: a global, static, extern or automatic one."""

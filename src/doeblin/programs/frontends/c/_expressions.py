@@ -195,7 +195,7 @@ class Expressions(Structs):
         if op in STEPS:
             return self._step(node)
         if op in ("sizeof", "_Alignof"):
-            return Value(const(self.size(node.expr)), ULONG)
+            return Value(const(self.measure(node)), ULONG)
         if op == "*":
             self.check_operands(self.operands(node), node)
             return self.fetch(self.locate(node), node)

@@ -57,7 +57,9 @@ class Lvalues(Designators):
             return [*inner, node.subscript]
         if isinstance(node, c_ast.StructRef):
             return [node.name] if node.type == "->" else self.operands(node.name)
-        return [node.expr] if isinstance(node, c_ast.UnaryOp) else []
+        if isinstance(node, c_ast.UnaryOp):
+            return [node.expr]
+        return [] if isinstance(node, c_ast.ID) else [node]
 
     def locate(self, node: Any, later: Sequence[Any] = ()) -> Located:
         """What a designator stands for, as it is before what is evaluated `later`."""
@@ -75,6 +77,7 @@ class Lvalues(Designators):
             return self.called(node, found)
         if found is None or not self.designates(node):
             raise self.unsupported(self._refused(node), node)
+        self.check_designator(node)
         if isinstance(node, c_ast.StructRef):
             if node.type == "->":
                 base = self.through(self._kept_address(node.name, later), node)

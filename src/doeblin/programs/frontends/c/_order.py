@@ -85,6 +85,13 @@ class Order(Static):
             for other in effects[number + 1 :]:
                 self._check_pair(one, other, node)
 
+    def check_designator(self, node: Any) -> None:
+        """Refuse `a[a[0]++]`: what is designated is changed by what leads there."""
+        loud = [part for part in self.operands(node) if not self.quiet(part)]
+        loose = {name for part in loud for name in self.effects_of(part).loose}
+        if met := loose & self.designated(node):
+            raise self._undefined(min(met), node)
+
     def check_assignment(self, node: Any) -> None:
         """Refuse `i = i++`, and `x += f()` where the function changes x."""
         if self.quiet(node.rvalue):

@@ -87,6 +87,8 @@ class Pointers(Lvalues):
         declared = node.type if isinstance(node, c_ast.Decl) else None
         const = declared is not None and self._to_const(declared)
         fixed = isinstance(declared, c_ast.PtrDecl) and "const" in (declared.quals or ())
+        if isinstance(declared, c_ast.PtrDecl) and "volatile" in (declared.quals or ()):
+            raise self.unsupported("volatile variables", node)
         place = self.place(node)
         targets = self.targets.of(key)
         to = self.fresh(f"target of {shown}", INT, place) if len(targets) > 1 else None

@@ -103,6 +103,8 @@ class Static(Emitter):
 
     def _member(self, member: Any) -> tuple[CType | Opaque, tuple[int, ...]]:
         """The type of a member and, if it is an array, its lengths."""
+        if self.is_const(member):
+            return Opaque("member", "const members"), ()
         if member.bitsize is not None:
             return Opaque("bit-field", "bit-fields"), ()
         lengths, inner = [], member.type
@@ -261,14 +263,21 @@ class Static(Emitter):
         finally:
             self.scopes = scopes
 
+    def measure(self, node: Any) -> int:
+        """What `sizeof` or `_Alignof` gives."""
+        return self.size(node.expr) if node.op == "sizeof" else self._layout(node.expr)[1]
+
     def size(self, node: Any) -> int:
         """What `sizeof` gives for a type or an expression."""
+        return self._layout(node)[0]
+
+    def _layout(self, node: Any) -> tuple[int, int]:
         kind = self.type(node) if isinstance(node, c_ast.Typename) else self.kind_of(node)
         found = layout(kind)
         if found is None or kind == POINTER:
             what = kind.what if isinstance(kind, Opaque) else kind.name
             raise self.unsupported(f"sizeof of {what}", node)
-        return found[0]
+        return found
 
     def chosen(self, node: Any) -> Any:
         """The expression that `_Generic` selects by the type of its first operand."""
@@ -336,7 +345,7 @@ class Static(Emitter):
 
     def _fold_unary(self, node: Any) -> tuple[int, CType]:
         if node.op in ("sizeof", "_Alignof"):
-            return self.size(node.expr), ULONG
+            return self.measure(node), ULONG
         if node.op in ("&", "*"):
             raise self.unsupported("pointers", node)
         value, kind = self._fold(node.expr)
