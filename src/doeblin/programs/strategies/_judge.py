@@ -166,10 +166,12 @@ class Judge:
         """Why a failure is none of the compiled program's, if it is not."""
         machine = self.program.machine
         if (rough := _rough(failure)) is not None:
-            return (
-                f"a failure was found, but it may depend on what '{rough.call}' returns "
-                f"({rough.place}), of which only the type is known"
+            unknown = (
+                f"what '{rough.call}' returns ({rough.place}), of which only the type is known"
             )
+            if rough.call is None:
+                unknown = f"where two objects are in memory ({rough.place})"
+            return f"a failure was found, but it may depend on {unknown}"
         if failure.run is None or failure.run.failure is None or machine is None:
             return None
         if self.program.ints in ("overflow", "bounded"):

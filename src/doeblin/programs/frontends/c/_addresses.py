@@ -243,9 +243,18 @@ class Addresses(Pointers):
         unclear = disj(open_)
         if unclear.constant and not unclear.leaf:
             return same
+        # In blocks of their own: a run that does not come by knows what it compares.
         name = self.fresh("", INT)
+        yes, no, after = (self.graph.block() for _ in range(3))
+        self.branch(unclear, yes, no)
+        self.start(yes)
         self.havoc(name, INT, self.place(node), origin="rough", within=(0, 1))
-        return ite(unclear, compare("=", var(name), ONE), same)
+        self.jump(after)
+        self.start(no)
+        self.assign(name, ite(same, ONE, ZERO))
+        self.jump(after)
+        self.start(after)
+        return compare("=", var(name), ONE)
 
     def points_somewhere(self, node: Any) -> Term:
         """The truth of a pointer: is it not null?"""
