@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -28,6 +26,7 @@ from doeblin.programs._tunables import (
 )
 
 from .referee import FAILS, OVERFLOWS, Bench, Truth
+from .seeds import by_seeds
 
 TUNABLES = Tunables(
     lemmas=LemmaTunables(cells=True),
@@ -362,16 +361,4 @@ def disagreements(seeds: range, timeout: float = 2.0) -> tuple[list[str], Counte
 
 
 if __name__ == "__main__":
-    if shutil.which("gcc") is None:
-        sys.exit("there is no gcc here")
-    total: Counter = Counter()
-    differing: list[str] = []
-    first, last = int(sys.argv[1]), int(sys.argv[2])
-    limit = float(sys.argv[3]) if len(sys.argv) > 3 else 2.0
-    for begin in range(first, last, 25):
-        found, counted = disagreements(range(begin, min(begin + 25, last)), limit)
-        print(*found, sep="\n", flush=True)
-        differing += found
-        total += counted
-        print(f"up to {min(begin + 25, last)}: {dict(total)}; wrong: {len(differing)}", flush=True)
-    sys.exit(bool(differing))
+    by_seeds(disagreements)

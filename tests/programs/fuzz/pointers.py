@@ -13,7 +13,6 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
@@ -22,6 +21,8 @@ from typing import NamedTuple
 
 from doeblin._errors import InputError
 from doeblin.programs import parse_program, verify
+
+from .seeds import by_seeds
 
 HERE = Path(__file__).parent
 FLAGS = ["-std=gnu17", "-w", "-O1", "-fno-strict-aliasing", "-fsanitize=address,undefined"]
@@ -330,16 +331,4 @@ def disagreements(seeds: Iterable[int], timeout: float = 2.0) -> tuple[list[str]
 
 
 if __name__ == "__main__":
-    if shutil.which("gcc") is None:
-        sys.exit("there is no gcc here")
-    total: Counter = Counter()
-    differing: list[str] = []
-    first, last = int(sys.argv[1]), int(sys.argv[2])
-    limit = float(sys.argv[3]) if len(sys.argv) > 3 else 2.0
-    for begin in range(first, last, 25):
-        found, counted = disagreements(range(begin, min(begin + 25, last)), limit)
-        print(*found, sep="\n", flush=True)
-        differing += found
-        total += counted
-        print(f"up to {min(begin + 25, last)}: {dict(total)}; wrong: {len(differing)}", flush=True)
-    sys.exit(bool(differing))
+    by_seeds(disagreements)
