@@ -260,6 +260,22 @@ def same(cut, values):
     return f"(and {' '.join(parts)})"
 
 
+@pytest.mark.parametrize("name", ["place0", "k", "cell?1", "choice?", "a?0", "a!", "b?", "q"])
+def test_a_name_means_nothing(name):
+    """Arrays that differ do so at some place, which is none of the premise's variables."""
+    text = f"""(set-logic HORN)
+(declare-fun P ({A} {A} Int) Bool)
+(assert (forall ((a {A}) (b {A}) (|{name}| Int))
+  (=> (and (= |{name}| 0) (= b ((as const {A}) 0)) (= a (store b 5 1))) (P a b |{name}|))))
+(assert (forall ((a {A}) (b {A}) (|{name}| Int))
+  (=> (and (P a b |{name}|) (not (= a b))) false)))
+(check-sat)
+"""
+    assert verify(parse_program(text, language="horn")).outcome is Outcome.UNSAFE
+    same = text.replace("(store b 5 1)", "b")
+    assert verify(parse_program(same, language="horn"), timeout=2).outcome is not Outcome.UNSAFE
+
+
 @pytest.mark.parametrize(
     ("sort", "said"),
     [

@@ -84,7 +84,9 @@ def _extra(extra: Extra, shown: dict[str, str]) -> str | None:
     index = c_text(extra.index, lambda name: shown[name], acsl=True)
     if extra.kind == "cell":
         return f"{shown[extra.array]}[{index}]"
-    bound = next(name for name in ("q", "r", "at", "place") if name not in shown.values())
+    bound = "q"
+    while bound in shown.values():
+        bound += "q"
     return f"\\sum(0, {index} - 1, \\lambda integer {bound}; {shown[extra.array]}[{bound}])"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from ...system.terms import (
@@ -110,12 +111,13 @@ class _Work:
         """What is left once nothing can be simplified."""
         parts = []
         used = variables(*self._parts, *self._terms)
+        taken = used | self._kept
         for part in self._parts:
             differ = part.op == "not" and part.args[0].op == "="
             if differ and holds_cells(part.args[0].args[0]):
                 # Arrays that differ do so in some place.
-                name = next(n for n in map("place{}".format, range(len(used) + 1)) if n not in used)
-                used.add(name)
+                name = next(n for n in map("place{}".format, count()) if n not in taken)
+                taken.add(name)
                 one, other = part.args[0].args
                 part = compare("!=", select(one, var(name)), select(other, var(name)))
             parts.append(part)
