@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from doeblin.cli import _verify, main
@@ -182,7 +183,10 @@ def test_sigterm_of_one_file(folder):
         [sys.executable, "-m", "doeblin", "verify", "hard.c", "--timeout", "100", "--json"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(3.0)
+    # At work by then, however busy the machine is.
+    until = time.monotonic() + 120
+    while psutil.Process(process.pid).cpu_times().user < 2.0 and time.monotonic() < until:
+        time.sleep(0.1)
     process.terminate()
     out, err = process.communicate(timeout=30)
     assert process.returncode == Status.TERMINATED

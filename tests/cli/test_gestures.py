@@ -124,6 +124,7 @@ def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):
     assert status == 3 and words in err and "Traceback" not in err
 
 
+@pytest.mark.thorough
 def test_reproduce_makes_the_figure_and_the_table(run, tmp_path, monkeypatch):
     from doeblin.reproduce import gestures as _gestures
 

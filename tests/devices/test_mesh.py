@@ -37,7 +37,7 @@ from doeblin.learning import (
     log_likelihood,
 )
 
-from ..learning.models import PLAIN
+from ..learning.models import PLAIN, noisy
 from ..learning.test_fit import data, start
 
 ROOT = Path(__file__).parents[2]
@@ -132,7 +132,7 @@ def test_draws_do_not_depend_on_the_devices():
 
 
 @here
-@pytest.mark.parametrize("devices", [2, 3])
+@pytest.mark.parametrize("devices", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_draws_on_some_of_the_devices(devices: int):
     """Neither the first of them nor in their order; with names that XLA does not survive."""
     some = np.array(jax.devices()[:0:-1][:devices])
@@ -183,15 +183,6 @@ def _refusing(key, parameters, example) -> PathEstimate:
     return eqx.tree_at(lambda one: one.log_likelihood, found, value)
 
 
-def noisy(key, parameters, example) -> PathEstimate:
-    """Quick to compile; a key that goes to another example is seen. Parameters are looked up as
-    tables of kernels are, which JAX refuses where arrays come from outside of a part."""
-    values = jax.nn.log_softmax(parameters["u"])[example[1]] + 0.1 * jax.random.normal(key, (2,))
-    values += 0.1 * parameters["A"][jnp.arange(2), example[1]]
-    value = jnp.sum(values * jnp.array([1.0, 0.5]) * (1 + parameters["epsilon"]))
-    return PathEstimate(value, values, jnp.array(1.0), jnp.zeros((2, 2)))
-
-
 def close(found: Fit, alone: Fit) -> None:
     for name, leaf in alone.parameters.items():
         assert len(found.parameters[name].sharding.device_set) == 1
@@ -236,6 +227,7 @@ def test_keys_and_names_among_the_parameters_come_home():
     assert found["name"] == "odd" and found["key"] == parameters["key"]
 
 
+@pytest.mark.thorough
 @here
 def test_what_is_compiled_by_others_is_left_alone():
     """Inside of jit no mesh is looked for; one that is given counts, not the one that is set."""

@@ -52,6 +52,7 @@ def matrices(model, graph, states):
     return [matrix(kernel) for kernel in KERNELS]
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @for_all(cases(most_sites=3))
 def test_transition_probabilities_are_those_of_gibbs(case: Case):

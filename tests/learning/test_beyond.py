@@ -65,6 +65,7 @@ BLOCK = Case(
 )
 
 
+@pytest.mark.thorough
 def test_reversal_needs_no_transition_probabilities():
     """The block kernel's is an impossible sum, but its choices have a score."""
     likelihood, gradient = exact(BLOCK, 1)

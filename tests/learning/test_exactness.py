@@ -103,12 +103,14 @@ KINDS = {
 MARKS = {
     "bidirectional": pytest.mark.double,
     "forward, staged, latent": pytest.mark.double,
+    "forward": pytest.mark.thorough,
     "reversal": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,
     "forward, staged": pytest.mark.thorough,
     "bidirectional, staged": pytest.mark.thorough,
     "reward, staged": pytest.mark.thorough,
     "reversal, staged, latent": pytest.mark.thorough,
+    "bidirectional, latent": pytest.mark.thorough,
 }
 
 
@@ -124,6 +126,7 @@ def test_likelihood_and_gradient_are_right(kind: Kind):
         assert cosine(runs.gradients, gradient) >= 0.995
 
 
+@pytest.mark.thorough
 def test_likelihood_by_both_ways_through_stages_is_right():
     """The value alone, which compiles in a third of the time of its gradient."""
 
@@ -193,6 +196,7 @@ def test_exact_gradients_agree_with_finite_differences():
             np.testing.assert_allclose(slopes, [g[i] for g in gradients], atol=2e-3)
 
 
+@pytest.mark.thorough
 def test_expected_steps_are_the_posterior_mean():
     """∂ log π̃/∂ε = E[1/ε - T/(1-ε) | y], so E[T | y] follows from the exact derivative."""
     epsilon = float(jax.nn.sigmoid(PLAIN.parameters["epsilon"]))

@@ -125,15 +125,14 @@ def test_early_stopping_keeps_the_best(patience: int):
     np.testing.assert_allclose(best, max(values), atol=1e-5)
 
 
-# Random, so that a key drawn twice or left out is seen, and quick to compile.
-FORWARD = likelihood(Forward(FixedHorizon(0.3, steps=4), num_walks=2), PLAIN.build)
 WORKER = """
 import sys
 import numpy as np
-from tests.learning.test_fit import FORWARD, data, start
+from tests.learning.models import noisy
+from tests.learning.test_fit import data, start
 from doeblin.learning import fit
 
-found = fit(FORWARD, start(), data(256, 0), batch_size=8, epochs=6, validation=data(32, 1),
+found = fit(noisy, start(), data(256, 0), batch_size=8, epochs=6, validation=data(32, 1),
             checkpoint=sys.argv[1], checkpoint_every=3, seed=7)
 np.savez(sys.argv[2], **{name: np.asarray(leaf) for name, leaf in found.parameters.items()})
 """

@@ -131,6 +131,7 @@ CASES: dict[str, tuple] = {
 MARKS = {
     "bidirectional": pytest.mark.double,
     "bidirectional, staged, geometric": pytest.mark.thorough,
+    "reversal, no mass outside": pytest.mark.thorough,
 }
 
 

@@ -85,7 +85,7 @@ def test_both_engines_have_one_model(hard):
     ("method", "matrix", "name"),
     [
         pytest.param(METHODS["doeblin"], gibbs_matrix, "reward", marks=pytest.mark.thorough),
-        (METHODS["reversal"], gibbs_matrix, "word"),
+        pytest.param(METHODS["reversal"], gibbs_matrix, "word", marks=pytest.mark.thorough),
         pytest.param(
             Method("block", "doeblin", proposals=1, baseline=True),
             block_matrix,

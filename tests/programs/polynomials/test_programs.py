@@ -85,7 +85,10 @@ def fails_somewhere(text: str, folder) -> bool:
 
 
 @pytest.mark.skipif(GCC is None, reason="the truth comes from gcc, which is not here")
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.thorough if n == "tetrahedral" else ()) for n in PROGRAMS],
+)
 def test_true_programs_are_proved(name, tmp_path):
     text = text_of(name, 0)
     assert not fails_somewhere(text, tmp_path)

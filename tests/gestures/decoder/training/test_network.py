@@ -235,6 +235,7 @@ def test_rows_of_a_batch_are_those_of_its_gestures():
     assert (owners[8:] == 12).all() and (chosen[8:] == 0).all()
 
 
+@pytest.mark.thorough
 def test_networks_of_words_are_those_of_their_likelihood(small_networks):
     """Scores that no linear factor can give are found, in factors on any scale and in strokes."""
     rng = np.random.default_rng(4)

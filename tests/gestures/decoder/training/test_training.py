@@ -75,6 +75,7 @@ def test_gestures_without_words_teach_nothing(lexicon):
             Plan(**options)
 
 
+@pytest.mark.thorough
 def test_own_factors_are_trained_and_asked_for(gestures, lexicon):
     def oracle(gesture, words):
         return [1.0 if word == gesture.word else 0.0 for word in words]
