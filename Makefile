@@ -11,7 +11,7 @@ DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 -
 CONSTRAINTS ?= constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
+.PHONY: help setup demo test suite thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,8 +29,11 @@ $(STAMP): pyproject.toml $(CONSTRAINTS)
 demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 	$(BIN)/doeblin demo --out report
 
+# pyright has one thread: the tests begin beside it.
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory --jobs 2 lint suite
+
+suite: $(STAMP)
 	$(PYTEST) -m "not thorough"
 	$(DOUBLE) -m double $(SAMPLING)
 

@@ -4,7 +4,9 @@ import gc
 import os
 from importlib.metadata import version
 
+import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 # Tests compile much and run little: less optimisation of machine code saves a third of the time,
 # XLA's older emitters of fused loops 40 % of what is left. A flag that XLA does not know ends the
@@ -31,3 +33,17 @@ if os.environ.get("DOEBLIN_CHECK_SHAPES"):
     from . import shapes
 
     shapes.install()
+
+# What is dear to begin and shared by several files: one worker has them all.
+SHARED = ("tests/serve/", "tests/gestures/decoder/")
+
+
+class _Scheduling(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return next(filter(nodeid.startswith, SHARED), super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+    """As `--dist loadfile`, and the files of one folder together that share a server or a model."""
+    return _Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
