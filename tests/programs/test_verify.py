@@ -182,6 +182,27 @@ def test_cancellation_does_not_wait_for_the_engine_to_load():
         load(method, lambda: None)
 
 
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("unsigned x = 0xF0F0u, c = 0; while (x) { c += x & 1; x >>= 1; }"
+         " assert(c == ANSWER);", 8, 7),
+        (
+            "unsigned x = 1; for (int i = 0; i < 8; i++) x = x & 1 ? (x >> 1) ^ 0xEDB88320u"
+            " : x >> 1; assert(x == ANSWER);",
+            "0x77073096u",
+            "0x77073097u",
+        ),
+        ("int x = 27, n = 0; while (x != 1 && n < 40) { x = x % 2 ? 3 * x + 1 : x / 2; n++; }"
+         " assert(x == ANSWER);", 445, 444),
+    ],
+)  # fmt: skip
+def test_what_asks_for_nothing_is_known_by_its_states(text, right, wrong):
+    for answer, outcome in ((right, Outcome.SAFE), (wrong, Outcome.UNSAFE)):
+        program = parse_program(f"int main() {{ {text.replace('ANSWER', str(answer))} }}")
+        assert verify(program, timeout=30).outcome is outcome
+
+
 def test_threads_share_a_program():
     program = parse_program(example("tacas06"))
     results = []

@@ -48,8 +48,9 @@ def one_loop(system: System) -> bool:
     return len(system.cuts) == 1
 
 
-def with_calls(system: System) -> bool:
-    return not system.linear
+def of_few_states(system: System) -> bool:
+    """A program that calls itself, or one that asks for nothing."""
+    return not system.linear or not any(clause.inputs for clause in system.clauses)
 
 
 class Stage(NamedTuple):
@@ -72,7 +73,7 @@ _SIMPLE = ("hints", "equations", "comparisons")
 STAGES = (
     Stage("likely bounds", (*_SIMPLE, "likely-bounds", "congruences"), when=one_loop),
     Stage("facets", _PLAIN, share=0.06 * SECOND),
-    Stage("tables", ("table",), share=0.06 * SECOND, when=with_calls),
+    Stage("tables", ("table",), share=0.06 * SECOND, when=of_few_states),
     Stage("more facets", _PLAIN, share=0.25 * SECOND, far=0.1 * SECOND, rested=True),
     Stage("modes", (*_PLAIN, "modes")),
     Stage("implications", (*_PLAIN, "implications")),
