@@ -145,9 +145,9 @@ class Calls(Arguments):
             elif not self._opaque(argument) and self.element_of(argument) is None:
                 self.effects(argument)
             elif self._is_array(argument):
-                raise self.unsupported("printing an array", argument)
+                raise self.unsupported(f"an array given to '{name}'", argument)
             elif self.element_of(argument) is not None:
-                raise self.unsupported("printing a pointer", argument)
+                raise self.unsupported(f"a pointer given to '{name}'", argument)
             elif not literal:
                 raise self.unsupported("pointers", argument)
         if id(node) not in self.used:

@@ -99,10 +99,23 @@ class Order(Static):
         value = self.effects_of(node.rvalue)
         targets = self.designated(node.lvalue)
         met = targets & (value.loose if node.op == "=" else value.loose | value.writes)
-        if met:
+        if met and not self._by_numbers(node):
             raise self._undefined(min(met), node)
         if node.op != "=":
             self._check_pair(Effects(reads=targets), value, node)
+
+    def _by_numbers(self, node: Any) -> bool:
+        """Is it `a[0] = a[1] = 0` and the like, with cells of one array that differ?"""
+        cells: list[tuple[str, int]] = []
+        while isinstance(node, c_ast.Assignment):
+            cell = node.lvalue
+            plain = isinstance(cell, c_ast.ArrayRef) and isinstance(cell.name, c_ast.ID)
+            if not plain or not self.is_constant(cell.subscript):
+                return False
+            cells.append((cell.name.name, self.constant(cell.subscript)[0]))
+            node = node.rvalue
+        names = {name for name, _ in cells}
+        return len(names) == 1 and len(set(cells)) == len(cells) and self.quiet(node)
 
     def quiet(self, node: Any) -> bool:
         """Is there no side effect or call in the expression?"""
@@ -135,10 +148,12 @@ class Order(Static):
 
     def _undefined(self, name: str, node: Any) -> Unsupported:
         shown = name.partition("#")[0]
+        # Of an array it is known only that it is one of the cells, and maybe another.
+        changed = "may be changed" if "[" in shown else "is changed"
         return Unsupported(
             "unsequenced side effects",
             self.place(node),
-            said=f"undefined behaviour: '{shown}' is changed and used without a sequence point",
+            said=f"undefined behaviour: '{shown}' {changed} and used without a sequence point",
         )
 
     # ---- effects of expressions
