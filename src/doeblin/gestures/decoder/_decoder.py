@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
-from ._engine import Found, candidates
+from ._choice import use_plain
+from ._found import Found
 from ._hand import OBSERVED, Hand, observed, trust
 from ._model import Model
 from .restart import (
@@ -23,13 +24,13 @@ from .restart import (
     Packed,
     Tree,
     Trie,
-    merged_keys,
-    network_rows,
+    WordKeys,
     no_extra,
     pack,
+    plain_network_rows,
 )
 from .spelling import spellings
-from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words, stroke_rows
+from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words, plain_stroke_rows
 
 if TYPE_CHECKING:
     from ._chain import ChainRun
@@ -78,6 +79,10 @@ class Decoder:
         π̃ = ε·u + (1-ε)·full,
 
     since a Gibbs step that redraws the whole word from the full model forgets where it was.
+
+    The first hundred gestures of a process are decoded in numpy, which is there at once; then the
+    compiled engine is loaded, five times as fast. `compiled` asks for one of them from the start.
+    Their results are the same up to rounding.
     """
 
     def __init__(
@@ -88,8 +93,10 @@ class Decoder:
         layout: Layout | None = None,
         factors: Mapping[str, WordFactor] | None = None,
         hand: Hand | None = None,
+        compiled: bool | None = None,
     ):
         self.model = model
+        self.compiled = compiled
         self.hand = hand or Hand()
         self.lexicon = lexicon or Lexicon.embedded(10_000)
         self.layout = layout or model.layout
@@ -178,6 +185,7 @@ class Decoder:
         a few words that the lexicon does not have come after those that it has.
         """
         settings, count = self.model.settings, len(gestures)
+        plain = use_plain(count, self.compiled)
         network = self.model.stroke_network if features else None
         longest = int(np.diff(self.words.starts).max()) if align or network is not None else 0
         found = Found(
@@ -189,18 +197,24 @@ class Decoder:
             hits=np.full((count, settings.keep, longest), -1, np.int64),
         )
         packed = pack(gestures, self.layout)
-        candidates(packed, self.restart, self.extra(packed), self.tree, self.words, found)
+        if plain:
+            from ._plain import candidates
+        else:
+            from ._engine import candidates
+        extra = self.extra(packed, plain=plain)
+        candidates(packed, self.restart, extra, self.tree, self.words, found)
         ids, hits, scores, seen = found.ids, found.hits, found.scores, found.features
         strokes = np.zeros((*ids.shape, 0))
         if network is not None:
-            strokes = letter_sums(network, *self.stroke_rows(packed, ids, hits), ids.shape)
+            rows = self.stroke_rows(packed, ids, hits, plain=plain)
+            strokes = letter_sums(network, *rows, ids.shape)
         spelled = np.empty(0, np.str_)
         if open_vocabulary:
-            texts, words, more = spellings(self, packed)
+            texts, words, more = spellings(self, packed, plain=plain)
             said = np.zeros((*more.ids.shape, strokes.shape[-1]))
             if network is not None:
-                rows, owners = stroke_rows(packed, self.restart, words, more.ids, more.hits)
-                said = letter_sums(network, rows, owners, more.ids.shape)
+                rows = self.stroke_rows(packed, more.ids, more.hits, words=words, plain=plain)
+                said = letter_sums(network, *rows, more.ids.shape)
             strokes = np.concatenate([strokes, said], axis=1)
             others = np.where(more.ids >= 0, more.ids + len(self.lexicon), -1)
             ids = np.concatenate([ids, others], axis=1)
@@ -222,17 +236,33 @@ class Decoder:
         return self.lexicon.words[number] if number < size else str(spelled[number - size])
 
     def stroke_rows(
-        self, packed: Packed, ids: NDArray[np.int64], hits: NDArray[np.int64]
+        self,
+        packed: Packed,
+        ids: NDArray[np.int64],
+        hits: NDArray[np.int64],
+        *,
+        words: Words | None = None,
+        plain: bool = False,
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The inputs of the network of strokes: a row for each letter, and whose it is."""
-        return stroke_rows(packed, self.restart, self.words, ids, hits)
+        words = self.words if words is None else words
+        if plain:
+            return plain_stroke_rows(packed, self.restart, words, ids, hits)
+        from .words import stroke_rows
 
-    def extra(self, packed: Packed) -> Extra:
+        return stroke_rows(packed, self.restart, words, ids, hits)
+
+    def extra(self, packed: Packed, *, plain: bool = False) -> Extra:
         """What the model's network, if any, adds to u."""
         network = self.model.network
         if network is None:
             return no_extra(len(packed.starts) - 1)
-        rows = network_rows(packed, self.restart)
+        if plain:
+            rows = plain_network_rows(packed, self.restart)
+        else:
+            from .restart import network_rows
+
+            rows = network_rows(packed, self.restart)
         return Extra(network(rows.inputs), *rows[1:])
 
     def _with_own(
@@ -350,17 +380,12 @@ def _beside(hits: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int6
 
 def laid_out(layout: Layout, words: Sequence[str]) -> Words:
     """Words for compiled code; those that the layout cannot spell have no keys."""
-    keys, doubled = [], np.full(len(words), -1, np.int64)
-    for rank, word in enumerate(words):
-        if not layout.spells(word):
-            keys.append(np.empty(0, np.int64))
-            continue
-        keys.append(merged_keys(layout, word))
-        twice = np.flatnonzero(np.diff(layout.encode(word)) == 0)
-        if len(twice):
-            doubled[rank] = layout.index[word[twice[0]]]
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
-    return Words(np.concatenate(keys or [np.empty(0, np.int64)]), starts, doubled)
+    spelt = WordKeys.by(layout, words)
+    sizes, doubled = np.zeros(len(words), np.int64), np.full(len(words), -1, np.int64)
+    sizes[spelt.ranks] = spelt.sizes
+    twice = np.flatnonzero(spelt.runs > 1)[::-1]  # the first of a word comes last, and stays
+    doubled[spelt.ranks[spelt.owner[twice]]] = spelt.keys[twice]
+    return Words(spelt.keys, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), doubled)
 
 
 def letter_sums(

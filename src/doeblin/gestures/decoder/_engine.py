@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..._numba import NOUGHT, kept, larger, part, smaller
+from ._found import EASE
 from .restart import (
     DOUBLE,
     PRIOR,
     TINY,
-    Floats,
-    Ints,
     align,
     extra_of,
     look_ahead,
@@ -24,24 +22,6 @@ from .restart import (
     word_score,
 )
 from .words import trace_features
-
-# How much less is pruned where the first walk found no word worth having.
-_EASE = 1e-6
-
-
-class Found(NamedTuple):
-    """What `candidates` fills: a row for each trace, with room for the best words."""
-
-    ids: Ints
-    scores: Floats
-    totals: Floats
-    """The logs of the sums over the lexicon and over all spellings."""
-    counts: Ints
-    """How many words were found, and how many nodes of the trie were kept."""
-    features: Floats
-    """The features of each word, if there is room for them."""
-    hits: Ints
-    """The frames in which a word's letters are hit, if there is room for them."""
 
 
 @part(error_model="numpy")
@@ -79,7 +59,7 @@ def candidates(packed, restart, extra, tree, words, found):
         spelt = look_ahead(restart.letters, potentials, count, ahead)
         size, kept, top = NOUGHT, NOUGHT, -np.inf
         for attempt in range(2):
-            ease = 1.0 if attempt == 0 else _EASE
+            ease = 1.0 if attempt == 0 else EASE
             kept = walk(tree, weights[PRIOR], ease, potentials, ahead, count, walked)
             size, top = NOUGHT, -np.inf
             for k in range(kept):

@@ -13,6 +13,15 @@ from ...data import Gesture, Layout
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# Samples between two frames.
+FINE = 4
+# Masses below this count as none: their logarithms would soon be out of range.
+TINY = 1e-290
+# What u's network sees of a key: frames before and after, of keys not farther away than this.
+WINDOW = 8
+REACH = 2.2
+NUM_INPUTS = 4 * (2 * WINDOW + 1) + 4
+
 
 class Packed(NamedTuple):
     """Gestures side by side: coordinates in key widths both ways, times in ms, and where each
@@ -51,6 +60,34 @@ class Extra(NamedTuple):
     frames: Ints
     starts: Ints
     """`starts[e] : starts[e + 1]` are those of gesture e."""
+
+
+class Rows(NamedTuple):
+    """The inputs of u's network: one row for each frame and key that came near each other."""
+
+    inputs: Floats
+    keys: Ints
+    frames: Ints
+    starts: Ints
+    """`starts[e] : starts[e + 1]` are the rows of gesture e."""
+
+
+class Targets(NamedTuple):
+    """The true words of gestures: merged keys, where each begins, number in the lexicon."""
+
+    keys: Ints
+    starts: Ints
+    words: Ints
+    log_frequency: Floats
+    doubles: Floats
+
+
+class Slopes(NamedTuple):
+    """Log-likelihoods of a batch, and their derivatives by the weights and by the additions."""
+
+    values: Floats
+    weights: Floats
+    extra: Floats
 
 
 class Tree(NamedTuple):

@@ -7,11 +7,8 @@ import math
 import numpy as np
 
 from ...._numba import larger, part, smaller
-from ._arrays import Frames, Trace
+from ._arrays import FINE, Frames, Trace
 from ._weights import FIRST_MOTION, LAST_MOTION
-
-# Samples between two frames.
-FINE = 4
 
 
 @part(error_model="numpy")

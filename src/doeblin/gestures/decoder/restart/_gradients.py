@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ...._numba import kept, part, smaller
-from ._arrays import Floats, Ints, Potentials
+from ._arrays import TINY, Potentials
 from ._frames import trace_of
 from ._lattice import (
     follow,
@@ -20,26 +19,8 @@ from ._lattice import (
     word_score,
 )
 from ._potentials import add_gradient
-from ._prepare import TINY, extra_of, prepare
+from ._prepare import extra_of, prepare
 from ._weights import DOUBLE, PRIOR
-
-
-class Targets(NamedTuple):
-    """The true words of gestures: merged keys, where each begins, number in the lexicon."""
-
-    keys: Ints
-    starts: Ints
-    words: Ints
-    log_frequency: Floats
-    doubles: Floats
-
-
-class Slopes(NamedTuple):
-    """Log-likelihoods of a batch, and their derivatives by the weights and by the additions."""
-
-    values: Floats
-    weights: Floats
-    extra: Floats
 
 
 @part(error_model="numpy")

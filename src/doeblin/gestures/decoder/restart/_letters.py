@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._trie import Trie, merged_keys
+from ._trie import WordKeys, Trie, merged_keys
 
 _SMOOTHING = 0.02
 # Words count by a power of their frequency between one each (0) and one for each use (1).
@@ -43,15 +43,17 @@ class Letters:
         bigrams = np.zeros((num_keys + 1, num_keys + 1))
         doubled = np.zeros((num_keys + 1, num_keys))
         shares = np.exp(_POWER * trie.lexicon.log_frequencies)
-        for word in trie.words:
-            share, previous = shares[word], num_keys
-            keys = layout.encode(trie.lexicon.words[word])
-            first = np.flatnonzero(np.diff(keys, prepend=-1))
-            for start, length in zip(first, np.diff(first, append=len(keys)), strict=True):
-                bigrams[previous, keys[start]] += share
-                doubled[previous, keys[start]] += share * (length > 1)
-                previous = keys[start]
-            bigrams[previous, num_keys] += share
+        # In the order of the trie's words, so that sums are rounded the same on every machine.
+        words = [trie.lexicon.words[word] for word in trie.words.tolist()]
+        spelt = WordKeys.by(layout, words)
+        ends, owner = np.cumsum(spelt.sizes) - 1, spelt.owner
+        before = np.roll(spelt.keys, 1)
+        before[ends - spelt.sizes + 1] = num_keys
+        each = shares[trie.words]
+        share = each[owner]
+        np.add.at(bigrams, (before, spelt.keys), share)
+        np.add.at(doubled, (before, spelt.keys), share * (spelt.runs > 1))
+        np.add.at(bigrams, (spelt.keys[ends], num_keys), each)
         seen = bigrams[:, :num_keys].copy()
         bigrams += _SMOOTHING * bigrams.sum(axis=1, keepdims=True) / num_keys + 1e-12
         # No letter follows itself: runs are merged. No word is empty.

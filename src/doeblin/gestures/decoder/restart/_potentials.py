@@ -9,6 +9,7 @@ import numpy as np
 from ...._numba import larger, part, smaller
 from ._frames import column_mean
 from ._weights import (
+    AIM_REACH,
     APPROACH,
     DISTANCES,
     DWELL,
@@ -22,13 +23,9 @@ from ._weights import (
     NUM_HEADINGS,
     NUM_LENGTHS,
     OFFSET,
+    SLOW,
     TRANSIT,
 )
-
-# Beyond this distance an offset says nothing about where a user aims.
-_REACH = 1.5
-# Slower than this (key widths a second), a finger has no direction to speak of.
-_SLOW = 1.0
 
 
 @part(error_model="numpy")
@@ -50,7 +47,7 @@ def transit_cell(px, py, move_x, move_y, speed, ax, ay, ux, uy, length, far):
     dy = py - ay - along * uy
     gap = smaller(int(math.sqrt(dx * dx + dy * dy) / GRID + 0.5), NUM_GRID - 1)
     sector = 0
-    if speed >= _SLOW:
+    if speed >= SLOW:
         cosine = (move_x * ux + move_y * uy) / speed
         sector = (
             1 if cosine > 0.92 else
@@ -103,9 +100,9 @@ def transit_table(weights):
 @part(error_model="numpy")
 def key_offsets(plane, c, near, dx, dy, i, count, features):
     """Where in the vector an aim's offset begins; fills its six features. -1 if too far away."""
-    if near >= _REACH:
+    if near >= AIM_REACH:
         return -1
-    fade = 1 - (near / _REACH) ** 2
+    fade = 1 - (near / AIM_REACH) ** 2
     right = (plane[c, 0] - column_mean(plane, 0)) / 5
     down = plane[c, 1] - column_mean(plane, 1)
     features[0], features[3] = fade * dx, fade * dy

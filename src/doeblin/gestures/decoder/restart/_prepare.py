@@ -9,9 +9,6 @@ from ._arrays import Extra, Potentials
 from ._frames import frame_arrays, make_frames, num_frames
 from ._potentials import make_potentials, transit_cells
 
-# Masses below this count as none: their logarithms would soon be out of range.
-TINY = 1e-290
-
 
 @part(error_model="numpy")
 def extra_of(extra, e):

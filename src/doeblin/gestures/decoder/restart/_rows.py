@@ -8,30 +8,12 @@ knows keys by geometry only, it works on every layout.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ...._numba import kept, larger, part, smaller
-from ._arrays import Floats, Ints
+from ._arrays import NUM_INPUTS, REACH, WINDOW, Rows
 from ._frames import frame_arrays, make_frames, num_frames, trace_of
-
-# Frames before and after.
-WINDOW = 8
-# Keys farther away than this are none of the network's business.
-REACH = 2.2
-NUM_INPUTS = 4 * (2 * WINDOW + 1) + 4
-
-
-class Rows(NamedTuple):
-    """The network's inputs: one row for each frame and key that came near each other."""
-
-    inputs: Floats
-    keys: Ints
-    frames: Ints
-    starts: Ints
-    """`starts[e] : starts[e + 1]` are the rows of gesture e."""
-
 
 @part(error_model="numpy")
 def fill_rows(plane, count, seen, rows, at):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,38 +41,43 @@ class Trie:
     @classmethod
     def build(cls, lexicon: Lexicon, layout: Layout) -> Trie:
         """The trie of the words that the layout can spell; the others are left out."""
-        spelt = [
-            (tuple(merged_keys(layout, word)), rank)
-            for rank, word in enumerate(lexicon.words)
-            if layout.spells(word)
-        ]
-        if not spelt:
+        spelt = WordKeys.by(layout, lexicon.words)
+        if not len(spelt.ranks):
             raise InputError(f"layout {layout.name!r} can spell no word of the lexicon")
         doubles = np.zeros(len(lexicon))
-        for keys, rank in spelt:
-            doubles[rank] = len(lexicon.words[rank]) - len(keys)
-        # Prefixes by length, then letters: each node's children come out side by side.
-        prefixes = sorted(
-            {keys[:length] for keys, _ in spelt for length in range(len(keys) + 1)},
-            key=lambda prefix: (len(prefix), prefix),
-        )
-        number = {prefix: node for node, prefix in enumerate(prefixes)}
-        count = len(prefixes)
-        parent = np.array([number[prefix[:-1]] if prefix else -1 for prefix in prefixes], np.int32)
-        letter = np.array([prefix[-1] if prefix else -1 for prefix in prefixes], np.int32)
-        depth = np.array([len(prefix) for prefix in prefixes])
+        doubles[spelt.ranks] = spelt.lengths - spelt.sizes
+        # Words in the order of their letters: those that begin alike are neighbours.
+        rows = spelt.padded()
+        order = np.lexsort(rows.T[::-1])
+        rows, sizes = rows[order], spelt.sizes[order]
+        shared = np.zeros(len(rows), np.int64)
+        same = np.cumprod(rows[1:] == rows[:-1], axis=1).sum(axis=1)
+        shared[1:] = np.minimum(same, np.minimum(sizes[1:], sizes[:-1]))
+        # Beginnings by length, then letters: each node's children come out side by side.
+        parents, letters, levels = [np.array([-1])], [np.array([-1])], [0, 1]
+        node, ends = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
+        for depth in range(1, rows.shape[1] + 1):
+            new = (sizes >= depth) & ((shared < depth) | (np.arange(len(rows)) == 0))
+            parents.append(node[new])
+            letters.append(rows[new, depth - 1])
+            node = np.where(sizes >= depth, levels[-1] - 1 + np.cumsum(new), node)
+            ends[sizes == depth] = node[sizes == depth]
+            levels.append(levels[-1] + len(parents[-1]))
+        parent, letter = (np.concatenate(one).astype(np.int32) for one in (parents, letters))
+        count = len(parent)
         children = np.bincount(parent[1:], minlength=count)
         first_child = np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32)
-        ends = np.array([number[keys] for keys, _ in spelt])
-        order = np.argsort(ends, kind="stable")
-        words = np.array([rank for _, rank in spelt], np.int32)[order]
+        ends[order] = ends.copy()
+        by_node = np.argsort(ends, kind="stable")
+        words = spelt.ranks[by_node].astype(np.int32)
         held = np.bincount(ends, minlength=count)
         first_word = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
         best = np.full(count, -np.inf)
-        np.maximum.at(best, ends[order], lexicon.log_frequencies[words])
-        for node in range(count - 1, 0, -1):
-            best[parent[node]] = max(best[parent[node]], best[node])
-        levels = np.searchsorted(depth, np.arange(depth[-1] + 2)).astype(np.int32)
+        np.maximum.at(best, ends[by_node], lexicon.log_frequencies[words])
+        for depth in range(len(levels) - 2, 0, -1):
+            below = slice(levels[depth], levels[depth + 1])
+            np.maximum.at(best, parent[below], best[below])
+        levels = np.array(levels, np.int32)
         return cls(
             layout, lexicon, parent, letter, first_child, first_word, words, levels, doubles, best
         )
@@ -91,6 +97,51 @@ class Trie:
     @property
     def num_nodes(self) -> int:
         return len(self.parent)
+
+
+class WordKeys(NamedTuple):
+    """The words that a layout can spell, by number: their keys, each run of a key merged into one.
+    """
+
+    ranks: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    """Of all words, one after the other."""
+    runs: NDArray[np.int64]
+    """How often a word has each of them in a row."""
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    """How many keys a word has, and how many letters."""
+
+    @classmethod
+    def by(cls, layout: Layout, words: Sequence[str]) -> WordKeys:
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        letters = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
+        named = np.array([ord(letter) for letter in layout.letters], np.uint32)
+        order = np.argsort(named)
+        place = np.minimum(np.searchsorted(named[order], letters), len(named) - 1)
+        keys = order[place]
+        owner = np.repeat(np.arange(len(words)), lengths)
+        strange = np.bincount(owner[named[keys] != letters], minlength=len(words))
+        ranks = np.flatnonzero((strange == 0) & (lengths > 0))
+        there = np.isin(owner, ranks)
+        keys, owner = keys[there], owner[there]
+        first = np.ones(len(keys), bool)
+        first[1:] = (keys[1:] != keys[:-1]) | (owner[1:] != owner[:-1])
+        begin = np.flatnonzero(first)
+        runs = np.diff(begin, append=len(keys))
+        sizes = np.bincount(owner[begin], minlength=len(words))[ranks]
+        return cls(ranks, keys[begin].astype(np.int64), runs, sizes, lengths[ranks])
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """Which of the words each key is of."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def padded(self) -> NDArray[np.int64]:
+        """The keys in rows, filled up with -1."""
+        rows = np.full((len(self.sizes), int(self.sizes.max())), -1, np.int64)
+        rows[np.arange(rows.shape[1]) < self.sizes[:, None]] = self.keys
+        return rows
 
 
 def merged_keys(layout: Layout, word: str) -> NDArray[np.int64]:

@@ -24,6 +24,10 @@ NUM_LENGTHS = len(LENGTHS) + 1
 # Gaps are rounded to a fine grid, so that potentials of transit come from a table.
 GRID, NUM_GRID = 0.0625, 73
 NUM_SIDES = 3
+# Beyond this distance an offset says nothing about where a user aims.
+AIM_REACH = 1.5
+# Slower than this (key widths a second), a finger has no direction to speak of.
+SLOW = 1.0
 
 
 class Block(NamedTuple):

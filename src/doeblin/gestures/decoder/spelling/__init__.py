@@ -1,6 +1,20 @@
 """Words that no lexicon has, spelled letter by letter."""
 
-from ._engine import spelt
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._spelling import spellings
 
+if TYPE_CHECKING:
+    from ._engine import spelt
+
 __all__ = ["spellings", "spelt"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "spelt":  # compiled: loads on first use
+        from ._engine import spelt
+
+        return spelt
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

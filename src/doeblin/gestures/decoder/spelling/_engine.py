@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ...._numba import NOUGHT, kept, larger, part, smaller
 from ..restart import (
     TINY,
-    Floats,
-    Ints,
     advance,
     align,
     extra_of,
@@ -21,18 +18,6 @@ from ..restart import (
     trace_of,
 )
 from ..words import trace_features
-
-
-class Spelt(NamedTuple):
-    """What `spell` fills: a row for each trace, with room for the best strings."""
-
-    keys: Ints
-    """Keys with runs merged, then -1."""
-    sizes: Ints
-    doubled: Ints
-    """Which of the keys stands for two, or -1."""
-    weights: Floats
-    """log m + log q, without the scale of m; -inf where there is no string."""
 
 
 @part(error_model="numpy")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._found import Judged
 from ..restart import DOUBLE, PRIOR, Floats, Packed
 from ..words import NUM_FEATURES, NUM_SHIFTS, Words
-from ._engine import Spelt, judge, spell
 
 if TYPE_CHECKING:
     from .._decoder import Decoder
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 _ROOM, _BEAM, _LONGEST = 12, 32, 24
 
 
-class Judged(NamedTuple):
-    """What `judge` fills, as `candidates` does for the lexicon's words."""
+class Spelt(NamedTuple):
+    """What `spell` fills: a row for each trace, with room for the best strings."""
 
-    ids: NDArray[np.int64]
-    scores: Floats
-    features: Floats
-    hits: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    """Keys with runs merged, then -1."""
+    sizes: NDArray[np.int64]
+    doubled: NDArray[np.int64]
+    """Which of the keys stands for two, or -1."""
+    weights: Floats
+    """log m + log q, without the scale of m; -inf where there is no string."""
 
 
 class Spellings(NamedTuple):
@@ -39,8 +42,13 @@ class Spellings(NamedTuple):
     found: Judged
 
 
-def spellings(decoder: Decoder, packed: Packed) -> Spellings:
+def spellings(decoder: Decoder, packed: Packed, *, plain: bool = False) -> Spellings:
     """The best strings for each trace; `found.scores` are log m and the word's own weight."""
+    if plain:
+        from .._plain import judge
+        from ._plain import spell
+    else:
+        from ._engine import judge, spell
     count, layout, tree = len(packed.starts) - 1, decoder.layout, decoder.tree
     spelt = Spelt(
         np.full((count, _ROOM, _LONGEST), -1, np.int64),
@@ -48,7 +56,7 @@ def spellings(decoder: Decoder, packed: Packed) -> Spellings:
         np.full((count, _ROOM), -1, np.int64),
         np.full((count, _ROOM), -np.inf),
     )
-    extra, restart = decoder.extra(packed), decoder.restart
+    extra, restart = decoder.extra(packed, plain=plain), decoder.restart
     spell(packed, restart, extra, tree, decoder.words, decoder.letters.doubled, _BEAM, spelt)
     there = spelt.sizes > 0
     keys, sizes, places = spelt.keys[there], spelt.sizes[there], spelt.doubled[there]

@@ -8,44 +8,7 @@ import numpy as np
 
 from ...._numba import larger, part, smaller
 from ..restart import column_mean
-
-FEATURES = (
-    "log_mass",
-    "log_frequency",
-    "doubles",
-    "letters",
-    "distance",
-    "distance_squared",
-    "greatest_distance",
-    "shape_distance",
-    "start_squared",
-    "end_squared",
-    "length_ratio",
-    "length_ratio_squared",
-    "elastic",
-    "greatest_elastic",
-    "time_ratio",
-    "time_ratio_squared",
-    "dwell_on_doubles",
-)
-NUM_FEATURES = len(FEATURES)
-# How the drawn path lies beside the ideal one: shifts, slopes of stretch and slant. A's own factors
-# do not look at these; they say whose hand it was.
-SHIFTS = (
-    "shift_x",
-    "shift_y",
-    "start_x",
-    "start_y",
-    "end_x",
-    "end_y",
-    "stretch_x",
-    "stretch_y",
-    "slant",
-)
-NUM_SHIFTS = len(SHIFTS)
-_POINTS = 32
-# A key is dwelt on within this distance.
-_TOUCH = 0.7
+from ._names import NUM_FEATURES, SHAPE_POINTS, TOUCH
 
 
 @part(error_model="numpy")
@@ -125,14 +88,14 @@ def shifts(drawn, ideal, out):
     off_x = column_mean(drawn, 0) - mx
     off_y = column_mean(drawn, 1) - my
     wide, tall, along, down, across = 1.0, 0.5, 0.0, 0.0, 0.0
-    for k in range(_POINTS):
+    for k in range(SHAPE_POINTS):
         x, y = ideal[k, 0] - mx, ideal[k, 1] - my
         dx, dy = drawn[k, 0] - ideal[k, 0] - off_x, drawn[k, 1] - ideal[k, 1] - off_y
-        wide += x * x / _POINTS
-        tall += y * y / _POINTS
-        along += x * dx / _POINTS
-        down += y * dy / _POINTS
-        across += y * dx / _POINTS
+        wide += x * x / SHAPE_POINTS
+        tall += y * y / SHAPE_POINTS
+        along += x * dx / SHAPE_POINTS
+        down += y * dy / SHAPE_POINTS
+        across += y * dx / SHAPE_POINTS
     out[0], out[1] = off_x, off_y
     out[2], out[3] = drawn[0, 0] - ideal[0, 0], drawn[0, 1] - ideal[0, 1]
     out[4], out[5] = drawn[-1, 0] - ideal[-1, 0], drawn[-1, 1] - ideal[-1, 1]
@@ -156,19 +119,19 @@ def word_features(trace, plane, drawn, shape_drawn, length, keys, doubled, out):
             gap = math.hypot(path[k, 0] - path[k - 1, 0], path[k, 1] - path[k - 1, 1])
             # How long people take between two letters (ms), see the generator.
             expected += math.exp(5.21 + 0.43 * math.log(larger(gap, 0.5)))
-    ideal = np.empty((_POINTS, 2))
+    ideal = np.empty((SHAPE_POINTS, 2))
     ideal_length = resample(path, ideal)
-    ideal_shape = np.empty((_POINTS, 2))
+    ideal_shape = np.empty((SHAPE_POINTS, 2))
     normalise(ideal, ideal_shape)
     mean, square, greatest, shape = 0.0, 0.0, 0.0, 0.0
-    for k in range(_POINTS):
+    for k in range(SHAPE_POINTS):
         gap = math.hypot(drawn[k, 0] - ideal[k, 0], drawn[k, 1] - ideal[k, 1])
-        mean += gap / _POINTS
-        square += gap * gap / _POINTS
+        mean += gap / SHAPE_POINTS
+        square += gap * gap / SHAPE_POINTS
         greatest = larger(greatest, gap)
         shape += (
             math.hypot(shape_drawn[k, 0] - ideal_shape[k, 0], shape_drawn[k, 1] - ideal_shape[k, 1])
-            / _POINTS
+            / SHAPE_POINTS
         )
     near, farthest = elastic(drawn, plane, keys)
     ratio = math.log((length + 1.0) / (ideal_length + 1.0))
@@ -178,7 +141,7 @@ def word_features(trace, plane, drawn, shape_drawn, length, keys, doubled, out):
     if doubled >= 0:
         spent = 0.0
         for k in range(1, len(x)):
-            if math.hypot(x[k] - plane[doubled, 0], y[k] - plane[doubled, 1]) < _TOUCH:
+            if math.hypot(x[k] - plane[doubled, 0], y[k] - plane[doubled, 1]) < TOUCH:
                 spent += t[k] - t[k - 1]
         dwell = math.log((spent + 20.0) / (duration / count + 20.0))
     out[3] = count + out[2]
@@ -204,9 +167,9 @@ def trace_features(trace, plane, ids, masses, words, tree, features):
     points = np.empty((len(trace.x), 2))
     for k in range(len(trace.x)):
         points[k, 0], points[k, 1] = trace.x[k], trace.y[k]
-    drawn = np.empty((_POINTS, 2))
+    drawn = np.empty((SHAPE_POINTS, 2))
     length = resample(points, drawn)
-    shape_drawn = np.empty((_POINTS, 2))
+    shape_drawn = np.empty((SHAPE_POINTS, 2))
     normalise(drawn, shape_drawn)
     for k in range(len(masses)):
         word, row = ids[k], features[k]

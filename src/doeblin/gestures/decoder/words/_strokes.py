@@ -13,22 +13,7 @@ import numpy as np
 
 from ...._numba import NOUGHT, kept, larger, part, smaller
 from ..restart import FINE, Floats, Ints, column_mean, num_frames, sample_trace, trace_of
-
-# Points of a stroke, at equal times.
-POINTS = 6
-NUM_STROKE_INPUTS = 4 * POINTS + 26
-# A key is dwelt on within this distance.
-_TOUCH = 0.7
-# Samples before and after a hit between which the finger's turn is measured.
-_TURN = 3
-
-
-class Words(NamedTuple):
-    """Merged keys of all words of a lexicon, where each begins, and its first doubled key or -1."""
-
-    keys: Ints
-    starts: Ints
-    doubled: Ints
+from ._names import NUM_STROKE_INPUTS, POINTS, TOUCH, TURN
 
 
 class Samples(NamedTuple):
@@ -111,18 +96,18 @@ def word_strokes(samples, plane, keys, hits, doubled, hit_at, out):
             else:
                 end = hit_at[j + 1] if j < count - 1 else fine - 1
             column = stroke(samples, begin, end, x, y, ux, uy, length, side == 0, out[j], column)
-        before, after = larger(at - _TURN, 0), smaller(at + _TURN, fine - 1)
+        before, after = larger(at - TURN, 0), smaller(at + TURN, fine - 1)
         ax, ay = fx[at] - fx[before], fy[at] - fy[before]
         bx, by = fx[after] - fx[at], fy[after] - fy[at]
         size = math.hypot(ax, ay) * math.hypot(bx, by) + 0.01
         speed = (path[after] - path[before]) / ((after - before) * step)
         spent = 0.0
         s = at
-        while s > 0 and math.hypot(fx[s] - x, fy[s] - y) < _TOUCH:
+        while s > 0 and math.hypot(fx[s] - x, fy[s] - y) < TOUCH:
             spent += step
             s -= 1
         s = at + 1
-        while s < fine and math.hypot(fx[s] - x, fy[s] - y) < _TOUCH:
+        while s < fine and math.hypot(fx[s] - x, fy[s] - y) < TOUCH:
             spent += step
             s += 1
         row = out[j]
