@@ -201,8 +201,12 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         hand: Path | None,
         **options: Any,
     ) -> None:
+        from ..gestures.decoder import MOST_PLAIN
+
         decoder = make_decoder(model, layout, lexicon, lexicon_size, hand)
         found = read_data(data, decoder.layout, file_format)
+        if len(found) > MOST_PLAIN:
+            decoder.compiled = True
         how = {name: options.pop(name) for name in ("draws", "open_vocabulary", "seed")}
         command(decoder, found, how, **options)
 

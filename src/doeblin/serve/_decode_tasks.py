@@ -21,7 +21,8 @@ def prepare(say: Say) -> Handler:
     @lru_cache(maxsize=4)
     def decoder(layout: str | None) -> Decoder:
         keys = Layout.from_json(json.loads(layout)) if layout is not None else None
-        return Decoder(model, lexicon, layout=keys)
+        # A person swipes once a second: numpy is fast enough, and nobody waits for a compiler.
+        return Decoder(model, lexicon, layout=keys, compiled=False)
 
     plain = decoder(None)
     plain.decode([Generator(plain.layout).gesture("warm", np.random.default_rng(0))])

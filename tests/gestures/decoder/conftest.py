@@ -6,6 +6,12 @@ from doeblin.gestures.data import Generator, Layout, Lexicon
 from doeblin.gestures.decoder import Decoder, Plan, train
 
 
+@pytest.fixture(autouse=True)
+def nothing_decoded(monkeypatch):
+    """Which engine decodes must not depend on the tests before."""
+    monkeypatch.setattr("doeblin.gestures.decoder._choice._decoded", 0)
+
+
 @pytest.fixture(scope="session")
 def lexicon():
     return Lexicon.embedded(1000)

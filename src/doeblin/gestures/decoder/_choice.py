@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST_PLAIN = 100
+MOST_PLAIN = 64
 """So many gestures of a process are decoded in numpy before the compiled engine is loaded: that
 takes as long, where it has been compiled before, and much longer where it has not."""
 

@@ -80,9 +80,9 @@ class Decoder:
 
     since a Gibbs step that redraws the whole word from the full model forgets where it was.
 
-    The first hundred gestures of a process are decoded in numpy, which is there at once; then the
-    compiled engine is loaded, five times as fast. `compiled` asks for one of them from the start.
-    Their results are the same up to rounding.
+    The first `MOST_PLAIN` gestures of a process are decoded in numpy, which is there at once; then
+    the compiled engine is loaded, which is several times as fast. `compiled` asks for one of them
+    from the start. Their results are the same up to rounding.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The decoder's engine in numpy: the same numbers as the compiled one, up to rounding.
 
-It takes about five times as long for a gesture, but is there at once, where the other is compiled
-for many seconds or loaded for one.
+It takes several times as long for a gesture, but is there at once, where the other is compiled for
+many seconds or loaded for one.
 """
 
 from __future__ import annotations

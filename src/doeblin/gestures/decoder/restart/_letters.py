@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._trie import WordKeys, Trie, merged_keys
+from ._trie import Trie, WordKeys, merged_keys
 
 _SMOOTHING = 0.02
 # Words count by a power of their frequency between one each (0) and one for each use (1).
@@ -53,7 +53,7 @@ class Letters:
         share = each[owner]
         np.add.at(bigrams, (before, spelt.keys), share)
         np.add.at(doubled, (before, spelt.keys), share * (spelt.runs > 1))
-        np.add.at(bigrams, (spelt.keys[ends], num_keys), each)
+        np.add.at(bigrams[:, num_keys], spelt.keys[ends], each)
         seen = bigrams[:, :num_keys].copy()
         bigrams += _SMOOTHING * bigrams.sum(axis=1, keepdims=True) / num_keys + 1e-12
         # No letter follows itself: runs are merged. No word is empty.

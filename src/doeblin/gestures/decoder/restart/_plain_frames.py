@@ -222,4 +222,5 @@ def plain_network_rows(packed: Packed, restart: Restart) -> Rows:
     if not parts:
         nothing = np.empty(0, np.int64)
         parts = [(np.empty((0, NUM_INPUTS)), nothing, nothing)]
-    return Rows(*(np.concatenate(one) for one in zip(*parts, strict=True)), np.array(starts))
+    inputs, keys, frames = (np.concatenate(one) for one in zip(*parts, strict=True))
+    return Rows(inputs, keys, frames, np.array(starts))

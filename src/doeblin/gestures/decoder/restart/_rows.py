@@ -15,6 +15,7 @@ from ...._numba import kept, larger, part, smaller
 from ._arrays import NUM_INPUTS, REACH, WINDOW, Rows
 from ._frames import frame_arrays, make_frames, num_frames, trace_of
 
+
 @part(error_model="numpy")
 def fill_rows(plane, count, seen, rows, at):
     """Writes the rows of one trace from row `at` on; returns the row after the last."""

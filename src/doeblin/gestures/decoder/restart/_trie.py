@@ -100,8 +100,7 @@ class Trie:
 
 
 class WordKeys(NamedTuple):
-    """The words that a layout can spell, by number: their keys, each run of a key merged into one.
-    """
+    """The words that a layout can spell, by number, and their keys: each run of a key is one."""
 
     ranks: NDArray[np.int64]
     keys: NDArray[np.int64]

@@ -34,9 +34,10 @@ class _Best:
         self._tree, self._words, self._twice, self._room = tree, words, twice, room
         self.strings: list[tuple[float, list[int], int]] = []
 
-    def beats(self, value: float) -> bool:
-        """Is there room for a string of this weight?"""
-        return len(self.strings) < self._room or value > self.strings[-1][0]
+    @property
+    def floor(self) -> float:
+        """What a string's weight must exceed."""
+        return self.strings[-1][0] if len(self.strings) == self._room else -math.inf
 
     def add(self, value: float, keys: list[int]) -> None:
         """The string itself and with one letter doubled, where the lexicon does not have it."""
@@ -50,7 +51,7 @@ class _Best:
             self._keep(single + math.log(chance) - math.log(1 - chance), keys, j)
 
     def _keep(self, value: float, keys: list[int], doubled: int) -> None:
-        if not self.beats(value) or self._known(keys, doubled):
+        if value <= self.floor or self._known(keys, doubled):
             return
         at = len(self.strings)
         while at > 0 and self.strings[at - 1][0] < value:
@@ -92,7 +93,7 @@ def _spell(plain: Plain, letters: Floats, beam: int, longest: int, best: _Best) 
         own = weight[k] + log_letters[previous[k], c]
         promise = np.log(value[there]) + own[there]
         # Where every string kept so far beats all that a prefix may become, it ends.
-        hopeful = [best.beats(one) for one in promise.tolist()]
+        hopeful = promise > best.floor
         there, promise = there[hopeful], promise[hopeful]
         if not len(there):
             return

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._numba import NOUGHT, kept, larger, part, smaller
-from ..restart import FINE, Floats, Ints, column_mean, num_frames, sample_trace, trace_of
+from ..restart import FINE, Floats, column_mean, num_frames, sample_trace, trace_of
 from ._names import NUM_STROKE_INPUTS, POINTS, TOUCH, TURN
 
 
