@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _listeners: list[Callable[[float], object]] = []
+_after: list[Callable[[], object]] = []
 _seconds = 0.0
 _began = 0.0
 _depth = 0
@@ -34,6 +35,32 @@ def when_compiling(listener: Callable[[float], object]) -> None:
     """Call `listener` whenever something begins to compile, with the seconds it takes, roughly."""
     if listener not in _listeners:
         _listeners.append(listener)
+
+
+@contextmanager
+def told_of_compiling(
+    begins: Callable[[], object], is_over: Callable[[], object]
+) -> Iterator[None]:
+    """Within, call `begins` whenever something begins to compile, and then `is_over`."""
+    waiting: list[float] = []
+
+    def on_begin(about: float) -> None:
+        if not waiting:
+            begins()
+        waiting.append(about)
+
+    def on_end() -> None:
+        if waiting:
+            waiting.clear()
+            is_over()
+
+    _listeners.append(on_begin)
+    _after.append(on_end)
+    try:
+        yield
+    finally:
+        _listeners.remove(on_begin)
+        _after.remove(on_end)
 
 
 @contextmanager
@@ -62,3 +89,5 @@ def end() -> None:
     _depth -= 1
     if not _depth:
         _seconds += time.perf_counter() - _began
+        for listener in _after:
+            listener()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
+from .._compiling import told_of_compiling
 from ..programs import Outcome, Program, Verdict, output, parse_program, verify
 from ..programs.child import prepare_process
-from ..programs.learner import search_method
-from ..programs.learner.search import compiled
 from ..programs.verdict import INTS
 from ._news import Teller
 from ._worker import Emit, Handler, Message, Say
@@ -17,9 +16,8 @@ _MOST_LINES = 2_000
 
 
 def prepare(say: Say) -> Handler:
-    say("getting the search ready")
+    say("getting the solver ready")
     prepare_process()
-    compiled(search_method("default"))  # before the first clock starts
     return _handle
 
 
@@ -33,20 +31,19 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
     )
     spent = time.monotonic() - before
     emit("parsed", {})
-    if payload["method"] != "spacer":
-        emit("preparing", {})  # compiles the chain if nobody has used it before
-        compiled(search_method(payload["method"]))
-        emit("prepared", {})
-    verdict = verify(
-        program,
-        timeout=payload["timeout"],
-        seed=payload["seed"],
-        method=payload["method"],
-        hints=payload["hints"],
-        on_event=Teller(emit),
-        cancel=cancel,
-        spent=spent,
-    )
+    # Most proofs need no search, and most searches nothing compiled: it is compiled when needed,
+    # and the server's clock stands still.
+    with told_of_compiling(lambda: emit("preparing", {}), lambda: emit("prepared", {})):
+        verdict = verify(
+            program,
+            timeout=payload["timeout"],
+            seed=payload["seed"],
+            method=payload["method"],
+            hints=payload["hints"],
+            on_event=Teller(emit),
+            cancel=cancel,
+            spent=spent,
+        )
     return verdict.as_dict() | {"ints_meaning": INTS[verdict.ints]} | _files(program, verdict)
 
 

@@ -24,7 +24,6 @@ from .restart import (
     Packed,
     Tree,
     Trie,
-    WordKeys,
     no_extra,
     pack,
     plain_network_rows,
@@ -117,7 +116,7 @@ class Decoder:
     @cached_property
     def words(self) -> Words:
         """The lexicon's words for compiled code."""
-        return laid_out(self.layout, self.lexicon.words)
+        return Words.of(self.layout, self.lexicon.words)
 
     @cached_property
     def tree(self) -> Tree:
@@ -376,16 +375,6 @@ def _beside(hits: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int6
         for one in (hits, more)
     ]
     return np.concatenate(padded, axis=1)
-
-
-def laid_out(layout: Layout, words: Sequence[str]) -> Words:
-    """Words for compiled code; those that the layout cannot spell have no keys."""
-    spelt = WordKeys.by(layout, words)
-    sizes, doubled = np.zeros(len(words), np.int64), np.full(len(words), -1, np.int64)
-    sizes[spelt.ranks] = spelt.sizes
-    twice = np.flatnonzero(spelt.runs > 1)[::-1]  # the first of a word comes last, and stays
-    doubled[spelt.ranks[spelt.owner[twice]]] = spelt.keys[twice]
-    return Words(spelt.keys, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), doubled)
 
 
 def letter_sums(

@@ -1,9 +1,10 @@
-"""Loading the search engine."""
+"""Loading the search."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..._compiling import not_counted
@@ -15,23 +16,21 @@ if TYPE_CHECKING:
 
 
 def engine(name: str, budget: Budget) -> Method:
-    """A method by its name; compiling its engine the first time is not the program's fault."""
+    """A method by its name; loading the search the first time is not the program's fault."""
     with budget.excused(1.0):
         return load(lambda: search_method(name), budget.tick)
 
 
 def load(method: Callable[[], Method], tick: Callable[[], None]) -> Method:
-    """The method, with its engine loaded. Imports and compilers cannot be interrupted, so they
-    have a thread of their own, and whoever waits here can be: by what `tick` raises."""
+    """The method, with the search imported. Imports cannot be interrupted, so they have a thread
+    of their own, and whoever waits here can be: by what `tick` raises."""
     found: list[Method | BaseException] = []
 
     def work() -> None:
         try:
             with not_counted():
-                from .search import compiled_runs
-
+                import_module(f"{__package__}.search")
                 made = method()
-                compiled_runs()
             found.append(made)
         except BaseException as error:  # handed to the one who waits
             found.append(error)

@@ -9,8 +9,7 @@ import numpy as np
 from ...formulas import Attempt, Chain, Ladder, Limits, Method, Outcome, Rung, Task, climb
 from ...linear import Atom, Dnf
 from ..solve import SECOND
-from ..system import Block, Graph
-from ..system.fast import Fast
+from ..system.fast import compiled_loop
 from ._knowledge import Knowledge
 from ._news import Progress
 from ._round import Round
@@ -27,16 +26,11 @@ def compiled(method: Method) -> float:
     """Compile what a method and long runs need, unless it is compiled; the seconds it took."""
     if method not in _COMPILED:
         before = time.perf_counter()
-        compiled_runs()
+        compiled_loop()
         _compile(method)
         _COMPILED[method] = time.perf_counter() - before
         return _COMPILED[method]
     return 0.0
-
-
-def compiled_runs() -> None:
-    """Compile what long runs need; the search itself only when it turns out to be long."""
-    Fast(Graph([Block()])).run(lambda havoc, arrivals: 0, limit=1)
 
 
 def _compile(method: Method) -> None:

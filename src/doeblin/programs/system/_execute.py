@@ -1,10 +1,8 @@
-"""The compiled loop over bytecode."""
+"""The loop over bytecode, which is compiled where runs are long (`_compiled.py`)."""
 
 from __future__ import annotations
 
 import numpy as np
-
-from ..._numba import kept
 
 LARGEST = 1 << 61  # beyond it a run is given up, so that no sum of two registers can wrap
 
@@ -17,8 +15,7 @@ ONE = np.uint64(1)
 CUT, ENDED, ASSUMED, FAILED, HUNGRY, LEFT = range(6)  # how a call ends
 
 
-@kept(about=2)
-def execute(code, registers, low, high, menu, tape, state, limit):  # pragma: no cover - compiled
+def execute(code, registers, low, high, menu, tape, state, limit):
     """Follow the code for at most `limit` blocks.
 
     `state` is the row, the inputs used, the inputs on the tape, the arrivals, the blocks, and how

@@ -1,17 +1,20 @@
 """Runs bytecode at the speed of the machine: a hundred million instructions a second.
 
-Nothing is learned from such a run but how it ends; a failure is then shown by the interpreter.
+Nothing is learned from such a run but how it ends; a failure is then shown by the interpreter. The
+first blocks of a process run in Python, so that short runs need no compiler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._compiling import not_counted
 from ._bytecode import Bytecode
 from ._execute import CUT, FAILED, HUNGRY, LARGEST, execute
 from ._graph import Fail, Graph, Havoc
@@ -21,6 +24,10 @@ _FIRST_INPUTS = 64
 _MOST_INPUTS = 1 << 20
 _SLICE = 2_000_000
 CHOICES = 64
+# Blocks that a process runs in Python: a tenth of a second, where a compiler is loaded in one.
+_PLAIN = 10_000
+
+_plain_blocks = 0
 
 
 @dataclass(slots=True)
@@ -43,6 +50,31 @@ class LongRun:
     def inputs(self) -> list[tuple[Havoc, int]]:
         """The values of the inputs in order; there may be a million."""
         return [(self.sites[site], value) for value, site in self.tape.tolist()]
+
+
+def _execute(arrays: tuple[NDArray, ...], until: int) -> int:
+    """Goes on until so many blocks are done; says how it ended."""
+    global _plain_blocks
+    state = arrays[-1]
+    if _plain_blocks < _PLAIN:
+        before = int(state[4])
+        status = execute(*arrays, min(until, before + _PLAIN - _plain_blocks))
+        _plain_blocks += int(state[4]) - before
+        if status != CUT or state[4] >= until:
+            return int(status)
+    return int(compiled_loop()(*arrays, until))
+
+
+@cache
+def compiled_loop() -> Any:
+    """The compiled loop; loading it, or compiling it first, counts as compiling."""
+    with not_counted():
+        from ._compiled import compiled
+
+        nothing = np.zeros((1, 5), np.uint64), np.zeros(1, np.int64)
+        few, room = nothing[1], np.zeros((1, 2), np.int64)
+        compiled(*nothing, few, few, room, room, np.zeros(6, np.int64), 0)
+    return compiled
 
 
 class Fast:
@@ -87,9 +119,8 @@ class Fast:
         size = _SLICE // 20
         while True:
             until = min(limit, int(state[4]) + size)
-            status = execute(
-                code.code, registers, self._low, self._high, choices, tape, state, until
-            )
+            arrays = (code.code, registers, self._low, self._high, choices, tape, state)
+            status = _execute(arrays, until)
             if status == HUNGRY:
                 if menu is not None and state[1] == _FIRST_INPUTS:
                     choices = self._choices(menu)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import Generator, Gesture, Layout
-from .._decoder import Candidates, Decoder, laid_out
+from .._decoder import Candidates, Decoder
 from ..restart import pack
 from ..words import Words, stroke_rows
 from ._factors import Judged
@@ -85,7 +85,7 @@ def make_copy(decoder: Decoder, gestures: Sequence[Gesture], *, opened: bool) ->
         rows = np.flatnonzero(hits.any(axis=1)).tolist()
         words = decoder.words
         if opened:
-            words = _joined(words, laid_out(decoder.layout, found.spelled.tolist()))
+            words = _joined(words, Words.of(decoder.layout, found.spelled.tolist()))
         packed = pack([some[row] for row in rows], decoder.layout)
         strokes, owners = stroke_rows(
             packed, decoder.restart, words, found.ids[rows], found.hits[rows]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..restart import Ints
+import numpy as np
+
+from ...data import Layout
+from ..restart import Ints, WordKeys
 
 FEATURES = (
     "log_mass",
@@ -56,3 +60,13 @@ class Words(NamedTuple):
     keys: Ints
     starts: Ints
     doubled: Ints
+
+    @classmethod
+    def of(cls, layout: Layout, words: Sequence[str]) -> Words:
+        """Some words; those that the layout cannot spell have no keys."""
+        spelt = WordKeys.by(layout, words)
+        sizes, doubled = np.zeros(len(words), np.int64), np.full(len(words), -1, np.int64)
+        sizes[spelt.ranks] = spelt.sizes
+        twice = np.flatnonzero(spelt.runs > 1)[::-1]  # the first of a word comes last, and stays
+        doubled[spelt.ranks[spelt.owner[twice]]] = spelt.keys[twice]
+        return cls(spelt.keys, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), doubled)
