@@ -9,12 +9,21 @@ import yaml
 from doeblin.programs import Outcome, parse_program, verify
 from doeblin.programs.output import driver, trace, witness
 from doeblin.programs.solve import Budget, Path, accelerate, replay_graph
+from doeblin.programs.system import fast as long_runs
 from doeblin.programs.system.fast import Fast
 from doeblin.programs.system.terms import evaluate
 
 from ..program_generator import Generator
 
 
+@pytest.fixture(params=[0, 700, 1 << 60], ids=["compiled", "both", "plain"])
+def engine(request, monkeypatch):
+    """How many blocks run in Python before the loop is compiled."""
+    monkeypatch.setattr(long_runs, "_PLAIN", request.param)
+    monkeypatch.setattr(long_runs, "_plain_blocks", 0)
+
+
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("ints", ["c", "math", "overflow"])
 def test_compiled_runs_agree_with_the_interpreter(ints):
     """On random programs and inputs: the same end, the same inputs taken, the same last state."""
@@ -44,6 +53,7 @@ def test_compiled_runs_agree_with_the_interpreter(ints):
     assert compared > 50
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_compiled_run_goes_on_where_it_stopped():
     program = parse_program("int main() { int x = 0; while (x < 9000) x += 3; assert(x != 9000); }")
     assert program.graph is not None
@@ -55,6 +65,7 @@ def test_a_compiled_run_goes_on_where_it_stopped():
     assert half.blocks + rest.blocks == whole.blocks and rest.state == whole.state
 
 
+@pytest.mark.usefixtures("engine")
 def test_numbers_too_large_end_a_compiled_run():
     text = "int main() { long x = 3; while (1) x = x * x; assert(x); }"
     program = parse_program(text)

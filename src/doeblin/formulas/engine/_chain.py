@@ -23,7 +23,7 @@ _TRACE = 1024
 # A caller who watches a clock or a flag is asked about this often.
 _SLICE_SECONDS = 0.01
 # The plain engine works for so many seconds in a process before the other is compiled or loaded,
-# which takes about as long where it was compiled before; others' work on the machine is not counted.
+# which takes about as long where it was compiled before. What others do meanwhile is not counted.
 _PLAIN = 0.5
 
 _plain_seconds: list[float] = []

@@ -52,17 +52,17 @@ class LongRun:
         return [(self.sites[site], value) for value, site in self.tape.tolist()]
 
 
-def _execute(arrays: tuple[NDArray, ...], until: int) -> int:
-    """Goes on until so many blocks are done; says how it ended."""
+def _execute(code, registers, low, high, menu, tape, state, until) -> int:
+    """As `execute`, in Python as long as that is the shorter way."""
     global _plain_blocks
-    state = arrays[-1]
     if _plain_blocks < _PLAIN:
         before = int(state[4])
-        status = execute(*arrays, min(until, before + _PLAIN - _plain_blocks))
+        first = min(until, before + _PLAIN - _plain_blocks)
+        status = execute(code, registers, low, high, menu, tape, state, first)
         _plain_blocks += int(state[4]) - before
         if status != CUT or state[4] >= until:
             return int(status)
-    return int(compiled_loop()(*arrays, until))
+    return int(compiled_loop()(code, registers, low, high, menu, tape, state, until))
 
 
 @cache
@@ -119,8 +119,9 @@ class Fast:
         size = _SLICE // 20
         while True:
             until = min(limit, int(state[4]) + size)
-            arrays = (code.code, registers, self._low, self._high, choices, tape, state)
-            status = _execute(arrays, until)
+            status = _execute(
+                code.code, registers, self._low, self._high, choices, tape, state, until
+            )
             if status == HUNGRY:
                 if menu is not None and state[1] == _FIRST_INPUTS:
                     choices = self._choices(menu)
