@@ -208,7 +208,8 @@ def test_hands_are_saved_and_loaded(knowing, people, tmp_path):
     hand = knowing.adapt(people[:10]).hand
     hand.save(tmp_path / "me.json")
     assert Hand.load(tmp_path / "me.json") == hand
-    loaded = Decoder(knowing.model, knowing.lexicon, hand=Hand.load(tmp_path / "me.json"))
+    mine = Hand.load(tmp_path / "me.json")
+    loaded = Decoder(knowing.model, knowing.lexicon, hand=mine, compiled=True)
     assert loaded.decode(people[:5]) == knowing.adapt(people[:10]).decode(people[:5])
     knowing.model.save(tmp_path / "model.safetensors")
     again = Model.load(tmp_path / "model.safetensors").hands
