@@ -52,6 +52,7 @@ class Calls(Arguments):
         self.used: set[int] = set()  # calls whose value is used
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
+        self.promises: dict[str, set[str]] = {}  # of functions, what gcc takes for granted
         self.headers = False  # were any included, so that a function may be declared there?
 
     def _funccall(self, node: Any) -> Value | None:
@@ -66,6 +67,9 @@ class Calls(Arguments):
             return self._failure(name, arguments, node)
         self._check_built_in(name, node)
         if name in self.functions:
+            if name in self.promises:
+                what = f"'{min(self.promises[name])}' of a function with a body"
+                raise self.unsupported(what, node)
             return self._inline(name, arguments, node)
         if name in self.renamed or name in REFUSED:
             raise self.unsupported(f"the function '{name}'", node)
@@ -180,6 +184,8 @@ class Calls(Arguments):
 
     def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function without a body: any result, and unless it is an input, any global effect."""
+        if steady := self.promises.get(name, set()) & {"const", "pure"}:  # two calls, one result
+            raise self.unsupported(f"'{min(steady)}' of a function without a body", node)
         for argument in arguments:
             self._keep(argument)
             self.effects(argument)

@@ -6,6 +6,7 @@ which the parser keeps in its place.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from ...._errors import InputError, Place
@@ -16,10 +17,10 @@ from ._unsupported import Unsupported
 PRAGMA = "doeblin"
 _DROP = frozenset(
     {
-        "__extension__", "__inline", "__inline__", "inline", "__restrict", "__restrict__",
-        "restrict", "register",
+        "__extension__", "__inline", "__inline__", "inline", "register",
     }
 )  # fmt: skip
+_RESTRICT = frozenset({"restrict", "__restrict", "__restrict__"})
 _RENAME = {
     "__signed__": "signed",
     "__signed": "signed",
@@ -56,32 +57,43 @@ _REFUSED = {
     "__thread": "threads",
     "_Atomic": "atomic types",
     "_BitInt": "the type '_BitInt'",
+    "_Alignas": "'_Alignas'",
 }
+_ACTING = frozenset(
+    {
+        "push_macro", "pop_macro", "weak", "redefine_extname", "pack", "ms_struct",
+        "scalar_storage_order", "poison", "error", "optimize",
+    }
+)  # fmt: skip
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute"})
 _ASM = frozenset({"asm", "__asm", "__asm__"})
 _NORETURN = "noreturn"
 _HARMLESS = frozenset(
     {
         "unused", "used", "noinline", "always_inline", "gnu_inline", "artificial", "flatten",
-        "const", "pure", "cold", "hot", "nothrow", "leaf", "warn_unused_result", "deprecated",
-        "unavailable", "format", "format_arg", "nonnull", "returns_nonnull", "malloc",
-        "alloc_size", "alloc_align", "access", "sentinel", "nonstring", "no_instrument_function",
+        "cold", "hot", "nothrow", "leaf", "warn_unused_result", "deprecated", "unavailable",
+        "format", "format_arg", "access", "sentinel", "nonstring", "no_instrument_function",
         "visibility", "externally_visible", "noclone", "noipa", "no_icf", "fallthrough",
         "may_alias", "no_sanitize", "no_sanitize_address", "no_sanitize_undefined", "no_reorder",
         _NORETURN,
     }
 )  # fmt: skip
+# Undefined behaviour where a body or a call does not keep to them.
+_PROMISES = frozenset(
+    {"const", "pure", "nonnull", "returns_nonnull", "malloc", "alloc_size", "alloc_align"}
+)
 _PAIRS = {"(": ")", "{": "}", "[": "]"}
 
 
 @dataclass
 class Cleaned:
-    """Tokens for the parser; functions that do not return, and those whose name the linker
-    changes."""
+    """Tokens for the parser; functions that do not return, those whose name the linker changes,
+    and what others promise."""
 
     tokens: list[Token] = field(default_factory=list)
     noreturn: set[str] = field(default_factory=set)
     renamed: set[str] = field(default_factory=set)
+    promises: dict[str, set[str]] = field(default_factory=dict)
 
 
 def clean(tokens: list[Token]) -> Cleaned:
@@ -108,16 +120,26 @@ def clean(tokens: list[Token]) -> Cleaned:
             done.noreturn.add(_declared(tokens, index))
         elif text in _ATTRIBUTES and following == "(":
             end = _close(tokens, index + 1)
-            if _NORETURN in _attributes(tokens[index + 2 : end], token.place):
+            attributes = _attributes(tokens[index + 2 : end])
+            if _NORETURN in attributes:
                 done.noreturn.add(_declared(tokens, index))
+            if promised := attributes & _PROMISES:
+                done.promises.setdefault(_declared(tokens, index), set()).update(promised)
             index = end
+        elif text in _RESTRICT:
+            if not _is_parameter(tokens, index):
+                raise Unsupported("'restrict'", token.place)
+            done.promises.setdefault(_declared(tokens, index), set()).add("restrict")
         elif text in _ASM:
             if following != "(" or index == 0 or tokens[index - 1].text != ")":
                 raise Unsupported("'asm'", token.place)
             done.renamed.add(_declared(tokens, index))
             index = _close(tokens, index + 1)
         elif text == "_Pragma" and following == "(":
-            index = _close(tokens, index + 1)
+            end = _close(tokens, index + 1)
+            words = re.findall(r"\w+", "".join(each.text for each in tokens[index + 2 : end]))
+            check_pragma(words, token.place)
+            index = end
         elif text == "(" and following == "{":
             end = _close(tokens, index)
             out += _expanded_assert(tokens[index : end + 1])
@@ -136,6 +158,13 @@ def clean(tokens: list[Token]) -> Cleaned:
             out.append(token if new is None else token._replace(text=new))
         index += 1
     return done
+
+
+def check_pragma(words: list[str], place: Place) -> None:
+    """Refuse a pragma that changes something."""
+    for word in words[:2]:
+        if word in _ACTING:
+            raise Unsupported(f"#pragma {word}", place)
 
 
 def _refuse_extension(tokens: list[Token], index: int) -> None:
@@ -160,7 +189,7 @@ def _refuse_extension(tokens: list[Token], index: int) -> None:
                 break
 
 
-def _attributes(tokens: list[Token], place: Place) -> set[str]:
+def _attributes(tokens: list[Token]) -> set[str]:
     """The names in `((a, b(x)))` without its outer brackets; refuses those that could matter."""
     found: set[str] = set()
     depth = 0
@@ -169,7 +198,7 @@ def _attributes(tokens: list[Token], place: Place) -> set[str]:
         if depth != 1 or token.kind != "name":
             continue
         name = token.text.removeprefix("__").removesuffix("__")
-        if name not in _HARMLESS:
+        if name not in _HARMLESS | _PROMISES:
             raise Unsupported(f"the attribute '{name}'", token.place)
         found.add(name)
     return found
@@ -189,6 +218,15 @@ def _declared(tokens: list[Token], index: int) -> str:
             return token.text
         position += 1
     return ""
+
+
+def _is_parameter(tokens: list[Token], index: int) -> bool:
+    """Is the token within the brackets of a declaration?"""
+    depth = 0
+    while index and tokens[index - 1].text not in (";", "}", "{"):
+        index -= 1
+        depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
+    return depth > 0
 
 
 def _is_definition(tokens: list[Token], index: int) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...._errors import InputError, Place
 from ...._files import read_text
+from ._clean import check_pragma
 from ._directive import condition_holds
 from ._headers import ASSERT, HEADERS, PREDEFINED, may_define, may_predefine
 from ._macros import Expander, Macro, define
@@ -25,7 +26,6 @@ _IGNORED = frozenset({"warning", "ident", "sccs"})
 _IFS = frozenset({"if", "ifdef", "ifndef"})
 _HAS = frozenset({"__has_include", "__has_attribute", "__has_builtin", "__has_cpp_attribute"})
 _UNSTEADY = frozenset({"__DATE__", "__TIME__", "__TIMESTAMP__"})
-_ACTING = frozenset({"push_macro", "pop_macro", "weak", "redefine_extname"})
 
 
 @lru_cache(maxsize=1)
@@ -201,8 +201,7 @@ class Preprocessor:
     def _pragma(self, words: list[str], place: Place) -> None:
         if words[:1] == ["once"]:
             self._once.add(Path(place.file))
-        if _ACTING & set(words[:2]):
-            raise Unsupported(f"#pragma {' '.join(words[:2])}", place)
+        check_pragma(words, place)
 
     def _holds(self, name: str, line: list[Token], guard: bool = False) -> bool:
         place = line[0].place

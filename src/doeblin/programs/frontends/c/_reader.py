@@ -41,6 +41,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
             lowering = Procedures(places, file, wraps=wraps)
             lowering.targets = targets
             lowering.noreturn, lowering.renamed = set(cleaned.noreturn), cleaned.renamed
+            lowering.promises = cleaned.promises
             lowering.annotations = preprocessor.annotations
             lowering.headers = bool(preprocessor.known or preprocessor.missing)
             lowering.from_header = preprocessor.from_header

@@ -95,7 +95,12 @@ class Static(Emitter):
             self._inner_types(member)
             if not isinstance(member, c_ast.Decl) or member.name is None:
                 return _STRUCTURE
+            if any(name == member.name for name, _, _ in fields):
+                said = f"the member '{member.name}' is declared twice"
+                raise InputError(said, place=self.place(member))
             fields.append((member.name, *self._member(member)))
+        if not fields:
+            raise self.unsupported("an empty structure", node)
         found = Struct(f"struct {node.name or id(node)}", "structures", tuple(fields))
         if node.name:
             self.scopes[-1][f"struct {node.name}"] = Slot(found)
