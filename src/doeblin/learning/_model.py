@@ -18,6 +18,9 @@ from ..kernels import AbstractKernel, AbstractRestart
 from ._stages import log_restart_mass, reordered, safe_log
 from ._tape import Tape, frozen, on_stage
 
+# How many bytes of states and inputs are worked on at once where every slot has a state of its own:
+# derivatives keep several times as much for each.
+_AT_ONCE = 2**25
 # A weight that matters in no sum, but is a number that can be divided by.
 _TINY = 1e-30
 
@@ -94,7 +97,26 @@ class Model(eqx.Module):
                 self.kernels, stage, lambda kernel: self._step(kernel.log_prob, new, old)
             )
 
-        return jax.vmap(one)(stage, new, old)
+        return self._at_slots(one, stage, new, old)
+
+    def _at_slots(self, one: Callable[..., Array], *slots: Any) -> Array:
+        """A function of a state at each slot: of all at once, or in parts, if that takes too much
+        memory; then what derivatives need is computed again, part by part."""
+        leaves = [leaf for leaf in jax.tree.leaves(self.x) if eqx.is_array(leaf)]
+        leaves += [leaf[0] for leaf in jax.tree.leaves(slots)]
+        each = sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)
+        number = jax.tree.leaves(slots)[0].shape[0]
+        most = max(_AT_ONCE // each, 1)
+        if number <= most:
+            return jax.vmap(one)(*slots)
+        # Of equal size, the last filled up: for another size all would be compiled once more.
+        parts = -(-number // most)
+        size = -(-number // parts)
+        index = jnp.minimum(jnp.arange(parts * size), number - 1).reshape(parts, size)
+        part = jax.checkpoint(lambda slots: jax.vmap(one)(*slots))
+        return jax.lax.map(
+            lambda own: part(jax.tree.map(lambda leaf: leaf[own], slots)), index
+        ).reshape(-1)[:number]
 
     def _step(self, log_prob: Callable[..., Any], new: State, old: State) -> Scalar:
         return one_number(log_prob(new, old, self.x), "log_prob of a kernel")
@@ -107,7 +129,7 @@ class Model(eqx.Module):
                 self.kernels, stage, lambda kernel: self._step(kernel.log_move, new, old)
             )
 
-        return jax.vmap(one)(tape.stage, new, tape.old)
+        return self._at_slots(one, tape.stage, new, tape.old)
 
     def log_stay(self, tape: Tape, endpoints: Endpoints, possible: Array | None = None) -> Array:
         """log A(y | y) at each slot for its walk's y, computed once for each y and stage.
@@ -163,7 +185,7 @@ class Model(eqx.Module):
                 kernels, stage, lambda kernel: kernel.sample_scored(key, old, self.x)[1]
             )
 
-        return jax.vmap(one)(tape.stage, tape.keys, tape.old)
+        return self._at_slots(one, tape.stage, tape.keys, tape.old)
 
 
 class Spares(eqx.Module):
