@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pycrfsuite
+from scipy.stats import binomtest
 
 from doeblin.crf import SequenceLabeller
 
@@ -70,11 +71,24 @@ def encoded(sentences: Sentences) -> Data:
 
 def judged(found: list[list[str]], wanted: list[list[str]]) -> dict[str, Any]:
     each = [
-        [a == b for a, b in zip(one, other, strict=True)]
+        np.array([a == b for a, b in zip(one, other, strict=True)])
         for one, other in zip(found, wanted, strict=True)
     ]
-    flat = list(itertools.chain.from_iterable(each))
-    return {"tags": float(np.mean(flat)), "right": [sum(one) for one in each]}
+    return {"tags": float(np.mean(np.concatenate(each))), "right": each}
+
+
+def compared(ours: list[np.ndarray], theirs: list[np.ndarray]) -> dict[str, Any]:
+    """How many more tags are right: paired over sentences, in standard errors; and over words, as
+    McNemar did, by the binomial law of those that only one of the two has right."""
+    gains = np.array([one.sum() - other.sum() for one, other in zip(ours, theirs, strict=True)])
+    a, b = np.concatenate(ours), np.concatenate(theirs)
+    only_ours, only_theirs = int((a & ~b).sum()), int((~a & b).sum())
+    return {
+        "only_the_first": only_ours,
+        "only_the_second": only_theirs,
+        "z": gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains))),
+        "mcnemar_p": binomtest(only_ours, only_ours + only_theirs).pvalue,
+    }
 
 
 def ours(train: Data, test: Data, **options: Any) -> dict[str, Any]:
@@ -114,20 +128,19 @@ def run(data: Path) -> dict[str, Any]:
     cases = {
         "CRFsuite": lambda: theirs(train, test, c2=1.0, max_iterations=100),
         "pairs": lambda: ours(train, test, l2=5e-5),
-        "with 3-grams": lambda: ours(train, test, l2=5e-5, ngrams=(3,), crf_steps=60),
+        "with 3-grams": lambda: ours(train, test, l2=5e-5, ngrams=(3,), prune=1e-3),
+        "with 3- and 4-grams": lambda: ours(train, test, l2=5e-5, ngrams=(3, 4), prune=1e-3),
     }
     found = {}
     for name, case in cases.items():
         found[name] = measured(case)
         told = {key: value for key, value in found[name].items() if key != "right"}
         print(f"  {name}: {told}", flush=True)
-    sizes = {}
-    for name, other in (("pairs", "CRFsuite"), ("with 3-grams", "pairs")):
-        # Paired over sentences: how many more tags are right, in standard errors.
-        gains = np.array(found[name]["right"]) - np.array(found[other]["right"])
-        error = gains.std(ddof=1) / np.sqrt(len(gains))
-        sizes[f"{name} over {other}"] = {"more_right": int(gains.sum()), "z": gains.mean() / error}
-    print(f"  {sizes}", flush=True)
+    pairs = (("pairs", "CRFsuite"), ("with 3-grams", "pairs"), ("with 3- and 4-grams", "pairs"))
+    paired = {}
+    for name, other in pairs:
+        paired[f"{name}, {other}"] = compared(found[name]["right"], found[other]["right"])
+        print(f"  {name}, {other}: {paired[f'{name}, {other}']}", flush=True)
     for case in found.values():
         del case["right"]
-    return {"sentences": len(train[0]), "cases": found, "paired": sizes}
+    return {"sentences": len(train[0]), "cases": found, "paired": paired}

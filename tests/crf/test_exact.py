@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from doeblin.crf._automaton import ngrams
-from doeblin.crf._exact import Places, Structure, Theta, learned
+from doeblin.crf._exact import Coarse, Places, Structure, Theta, learned
 from doeblin.crf._lbfgs import lowest
 
 LABELS, FEATURES = 3, 4
@@ -123,6 +123,70 @@ def test_learning_ends_where_what_is_expected_is_what_was_given(case):
     np.testing.assert_allclose(patterns / number, l2 * theta.patterns, atol=2e-3)
     listed = given.words - bonuses @ structure.features
     np.testing.assert_allclose(listed / number, l2 * theta.words, atol=2e-3)
+
+
+def test_labels_that_are_not_allowed_are_as_if_they_were_not_there(case):
+    data, structure, theta, every = case
+    rng = np.random.default_rng(7)
+    allowed = rng.random((data.starts[-1], LABELS)) < 0.5
+    allowed[np.arange(len(allowed)), rng.integers(0, LABELS, len(allowed))] = True
+    assert (~allowed).sum() > 0
+    fewer = data._replace(allowed=allowed)
+    _, sums, expected, bonuses = structure.sums(fewer, theta)
+    best = structure.best(fewer, theta)
+    listed = 0.0
+    for number, (labels, weights) in enumerate(every):
+        here = slice(*data.starts[number : number + 2])
+        possible = np.take_along_axis(allowed[here], labels.T, axis=1).all(axis=0)
+        labels, weights = labels[possible], weights[possible]
+        total = np.log(np.exp(weights).sum())
+        np.testing.assert_allclose(sums[number], total, rtol=1e-6, atol=1e-6)
+        probabilities = np.exp(weights - total)
+        for label in range(LABELS):
+            marginal = probabilities @ (labels == label)
+            np.testing.assert_allclose(expected.labels[here, label], marginal, atol=1e-6)
+        chosen = (labels == best[here]).all(axis=1)
+        assert chosen.any() and weights[chosen][0] >= weights.max() - 1e-5
+        listed += sum(
+            p for p, y in zip(probabilities, labels, strict=True) if tuple(y) in structure.bonus_of
+        )
+    np.testing.assert_allclose(bonuses.sum(), listed, rtol=1e-6)
+
+
+def test_derivatives_are_those_of_the_sums(case):
+    """By differences of each pattern's and step's weight, labels left out."""
+    data, structure, theta, _ = case
+    allowed = np.ones((data.starts[-1], LABELS), bool)
+    allowed[::2, 1] = False
+    fewer = data._replace(allowed=allowed)
+    _, _, expected, _ = structure.sums(fewer, theta)
+    patterns = np.zeros(len(theta.patterns))
+    structure.hand_up(expected.edges.copy(), expected.ends.copy(), patterns)
+    for own, found in ((theta.patterns, patterns), (theta.transitions, expected.steps[:-1])):
+        for at in np.ndindex(own.shape):
+            before, values = own[at], []
+            for change in (0.01, -0.01):
+                own[at] = before + change
+                values.append(structure.sums(fewer, theta)[1].sum())
+            own[at] = before
+            np.testing.assert_allclose(found[at], (values[0] - values[1]) / 0.02, atol=1e-3)
+
+
+def test_pruning_keeps_what_is_likely_and_what_is_given():
+    rng = np.random.default_rng(1)
+    data = places(rng, [4, 3], "dense")
+    pairs = Structure(FEATURES, LABELS)
+    theta = Theta.views(rng.normal(0, 2, pairs.size).astype(np.float32), pairs.shapes)
+    likely = pairs.sums(data, theta)[2].labels
+    given = likely.argmin(axis=1).astype(np.int32)
+    assert (likely.min(axis=1) < 0.2).all()
+    for least in (0.2, 0.9):
+        found = Coarse(pairs, theta, least).pruned(data).allowed
+        assert found is not None
+        top = np.arange(LABELS) == likely.argmax(axis=1)[:, None]
+        np.testing.assert_array_equal(found, (likely >= least) | top)
+        kept = Coarse(pairs, theta, least).pruned(data, given).allowed
+        np.testing.assert_array_equal(kept, found | (np.arange(LABELS) == given[:, None]))
 
 
 def test_sequences_without_places_change_nothing(case):

@@ -265,6 +265,7 @@ def test_ngrams_and_word_lists_bring_what_pairs_cannot():
     for name, options in {
         "pairs": {},
         "ngrams": {"ngrams": (3, 4)},
+        "pruned": {"ngrams": (3, 4), "prune": 0.1},
         "words": {"words": ["abcab", "bcabc", "acbac", "xxxxx", ""]},
         "numbers": {"words": {"abcab": 0.1, "bcabc": 0.2, "acbac": 0.3}},
     }.items():
@@ -275,8 +276,13 @@ def test_ngrams_and_word_lists_bring_what_pairs_cannot():
         scores[name] = np.mean(np.array(found) == np.array(test[1]))
         assert len(labeller.theta_.words) == (2 if "words" in options else 0)
         assert labeller.score(*test) > 0.5
+        left_out = np.mean([each == 0 for each in marginals])
+        assert (left_out > 0.1) == ("prune" in options)
     # Five standard errors of 1,000 places.
-    assert min(scores["ngrams"], scores["words"], scores["numbers"]) > scores["pairs"] + 0.08
+    worst = min(score for name, score in scores.items() if name not in ("pairs", "pruned"))
+    assert worst > scores["pairs"] + 0.08
+    # Pruned by what pairs know, it has lost a little of that.
+    assert scores["pairs"] + 0.04 < scores["pruned"] <= scores["ngrams"] + 0.02
 
 
 def test_sequences_without_places_have_no_labels(fitted: SequenceLabeller):
@@ -307,6 +313,7 @@ def test_joint_decoding_finds_the_labelling_of_the_largest_weight():
     ("options", "message"),
     [
         ({"ngrams": (2,)}, "ngrams = 2 must be at least 3"),
+        ({"ngrams": (3,), "prune": 1.5}, "prune = 1.5 must be a probability"),
         ({"words": {"ab": float("inf")}}, r"words has inf for \['a', 'b'\]"),
         ({"ngrams": (3,), "extra": parity}, "leave out `ngrams` and `words`"),
     ],

@@ -24,10 +24,11 @@ class Automaton(NamedTuple):
     """The last label of each state (K: the boundary)."""
     fallback: NDArray[np.int32]
     """-1 for single labels and the boundary."""
-    first_edge: NDArray[np.int32]
-    """Of each state; and one more, where they end."""
-    edge_label: NDArray[np.int32]
-    edge_target: NDArray[np.int32]
+    edge: NDArray[np.int32]
+    """The edge that each state takes with each label, its own or one that it falls back on; -1 if
+    the label goes on with no pattern."""
+    target: NDArray[np.int32]
+    """The state after that."""
     edge_parent: NDArray[np.int32]
     """The edge of the same label that a shorter past has, or -1: its patterns end here, too."""
     edge_pattern: NDArray[np.int32]
@@ -58,29 +59,23 @@ class Automaton(NamedTuple):
         for symbols in (*pasts, *patterns):
             if symbols[-1] != num_labels:
                 following[index[symbols[:-1]]].add(symbols[-1])
-        edges: dict[tuple[int, int], int] = {}
+        edge = np.full((len(states), num_labels), -1, np.int32)
+        target = np.tile(np.arange(num_labels, dtype=np.int32), (len(states), 1))
         rows = []
         for at, state in enumerate(states):
+            if fallback[at] >= 0:  # a shorter past, which came before
+                edge[at], target[at] = edge[fallback[at]], target[fallback[at]]
             for label in sorted(following[at]):
-                shorter = fallback[at]
-                while shorter >= 0 and (shorter, label) not in edges:
-                    shorter = fallback[shorter]
                 whole = (*state, label)
-                parent = edges.get((shorter, label), -1)
-                edges[at, label] = len(rows)
-                rows.append((label, longest(whole), parent, number.get(whole, -1)))
-        counts = [len(each) for each in following]
-        labels, targets, parents, numbers = (
-            np.array([row[column] for row in rows], np.int32) for column in range(4)
-        )
+                rows.append((edge[at, label], number.get(whole, -1)))
+                edge[at, label], target[at, label] = len(rows) - 1, longest(whole)
         return cls(
             np.array([state[-1] for state in states], np.int32),
             np.array(fallback, np.int32),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            labels,
-            targets,
-            parents,
-            numbers,
+            edge,
+            target,
+            np.array([parent for parent, _ in rows], np.int32),
+            np.array([pattern for _, pattern in rows], np.int32),
             np.array([number.get((*state, num_labels), -1) for state in states], np.int32),
         )
 

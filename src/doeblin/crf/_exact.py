@@ -22,6 +22,8 @@ from ._viterbi import best
 # A feature's curvature is how often it occurs times p(1 - p), which is small once most is learned.
 # Of 0.05, 0.005 and 0.002 the second took the fewest steps, on tags of English words.
 _CURVATURE = 0.005
+# The score of a label that is not allowed: a number, for compiled loops that know no infinity.
+_NEVER = np.float32(-1e30)
 
 
 class Places(NamedTuple):
@@ -35,13 +37,18 @@ class Places(NamedTuple):
     numbers: NDArray[np.int32]
     values: NDArray[np.float32]
     """Empty if all are one."""
+    allowed: NDArray[np.bool_] | None = None
+    """Which labels each place may have; all, without it."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Features times weights at every place."""
         if self.dense is not None:
-            return self.dense @ weights
-        found = np.empty((len(self.first) - 1, weights.shape[1]), np.float32)
-        lattice.gathered(self.first, self.numbers, self.values, weights, found)
+            found = self.dense @ weights
+        else:
+            found = np.empty((len(self.first) - 1, weights.shape[1]), np.float32)
+            lattice.gathered(self.first, self.numbers, self.values, weights, found)
+        if self.allowed is not None:
+            found[~self.allowed] = _NEVER
         return found
 
     def take_off(self, expected: NDArray[np.float32], totals: NDArray[np.float32]) -> None:
@@ -103,6 +110,11 @@ class Structure:
         )
         self.size = sum(int(np.prod(shape, dtype=int)) for shape in self.shapes)
 
+    @property
+    def is_chain(self) -> bool:
+        """Whether there is no more than single labels and pairs."""
+        return not (self.shapes[4][0] or self.shapes[5][0])
+
     def weights(self, theta: Theta) -> Weights:
         """Scores of steps, ends and edges; those of edges and ends with all shorter patterns'."""
         automaton = self.automaton
@@ -140,15 +152,14 @@ class Structure:
         found = Theta.views(np.zeros(self.size, np.float32), self.shapes)
         places.take_off(onehot, found.weights)
         automaton = self.automaton
-        edges, ends = np.zeros(len(automaton.edge_label)), np.zeros(automaton.num_states)
-        lookup = _lookup(automaton)
+        edges, ends = np.zeros(len(automaton.edge_parent)), np.zeros(automaton.num_states)
         for begin, end in zip(places.starts[:-1], places.starts[1:], strict=True):
             own = labels[begin:end].tolist()
             found.start[own[0]] += 1
             found.end[own[-1]] += 1
             np.add.at(found.transitions, (own[:-1], own[1:]), 1)
             if len(edges):
-                taken, last = _walk(automaton, lookup, own)
+                taken, last = _walk(automaton, own)
                 for edge in taken:
                     if edge >= 0:
                         edges[edge] += 1
@@ -158,9 +169,9 @@ class Structure:
         self.hand_up(edges, ends, found.patterns)
         return found
 
-    def metric(self, places: Places, l2: float) -> NDArray[np.float32]:
-        """About one over the second derivative of the loss by each parameter: of a feature, it
-        grows with how often it occurs."""
+    def metric(self, places: Places, patterns: Any, l2: float) -> NDArray[np.float32]:
+        """About one over the second derivative of the loss by each parameter: of a feature, or one
+        of the patterns, it grows with how often it occurs."""
         number = len(places.starts) - 1
         found = np.ones(self.size, np.float32)
         theta = Theta.views(found, self.shapes)
@@ -172,6 +183,7 @@ class Structure:
             squares = np.bincount(places.numbers, np.square(values, dtype=float), len(squares))
         theta.weights[:] = squares[:, None]
         theta.transitions[:] = len(places.first) / self.num_labels
+        theta.patterns[:] = np.maximum(patterns, 1)
         return (1 / (found * _CURVATURE / number + l2)).astype(np.float32)
 
     def hand_up(self, edges: Any, ends: Any, patterns: Any) -> None:
@@ -191,6 +203,25 @@ class Structure:
         return labels
 
 
+class Coarse(NamedTuple):
+    """A CRF of single labels and pairs that says which labels a place may have at all."""
+
+    structure: Structure
+    theta: Theta
+    least: float
+    """Labels that are less probable are left out."""
+
+    def pruned(self, places: Places, labels: NDArray[np.int32] | None = None) -> Places:
+        """The same places with likely labels only; those that are given stay, too."""
+        found = self.structure.sums(places, self.theta)[2].labels
+        allowed = found >= self.least
+        every = np.arange(len(found))
+        allowed[every, found.argmax(axis=1)] = True
+        if labels is not None:
+            allowed[every, labels] = True
+        return places._replace(allowed=allowed)
+
+
 def learned(
     structure: Structure,
     places: Places,
@@ -199,8 +230,12 @@ def learned(
     l2: float,
     steps: int,
     tolerance: float = 3e-3,
+    start: Theta | None = None,
 ) -> Theta:
-    """Maximum likelihood, less l2/2·‖θ‖² of the mean over sequences, by L-BFGS."""
+    """Maximum likelihood, less l2/2·‖θ‖² of the mean over sequences, by L-BFGS.
+
+    From `start`, that of a structure without patterns and words; or else from zero.
+    """
     given = structure.counts(places, labels)
     flat = np.concatenate([part.ravel() for part in given])
     number = len(places.starts) - 1
@@ -227,9 +262,12 @@ def learned(
         gradient += np.float32(l2) * vector
         return penalty - float(reached) / number, gradient
 
-    start = np.zeros(structure.size, np.float32)
-    metric = structure.metric(places, l2)
-    found = lowest(loss, start, steps=steps, tolerance=tolerance, metric=metric)
+    begin = np.zeros(structure.size, np.float32)
+    if start is not None:
+        known = np.concatenate([part.ravel() for part in start])
+        begin[: len(known)] = known
+    metric = structure.metric(places, given.patterns, l2)
+    found = lowest(loss, begin, steps=steps, tolerance=tolerance, metric=metric)
     return Theta.views(found, structure.shapes)
 
 
@@ -237,31 +275,19 @@ def _picked(weights: NDArray[np.float32], numbers: NDArray[np.int32]) -> NDArray
     return np.append(weights, 0.0)[numbers].astype(np.float64)
 
 
-def _lookup(automaton: Automaton) -> dict[tuple[int, int], int]:
-    sources = np.repeat(np.arange(automaton.num_states), np.diff(automaton.first_edge))
-    labels = automaton.edge_label.tolist()
-    return {pair: edge for edge, pair in enumerate(zip(sources.tolist(), labels, strict=True))}
-
-
-def _walk(
-    automaton: Automaton, lookup: Mapping[tuple[int, int], int], labels: Iterable[int]
-) -> tuple[list[int], int]:
+def _walk(automaton: Automaton, labels: Iterable[int]) -> tuple[list[int], int]:
     """The edge that each label takes (-1: none), and the state at the end."""
     # The boundary is the largest symbol, and a state of its own.
     edges, state = [], int(np.argmax(automaton.last))
     for label in labels:
-        edge = lookup.get((state, label), -1)
-        while edge < 0 and (state := int(automaton.fallback[state])) >= 0:
-            edge = lookup.get((state, label), -1)
-        edges.append(edge)
-        state = int(automaton.edge_target[edge]) if edge >= 0 else label
+        edges.append(int(automaton.edge[state, label]))
+        state = int(automaton.target[state, label])
     return edges, state
 
 
 def _laid_out(automaton: Automaton, words: Sequence[tuple[int, ...]]) -> Words:
     """Words, ordered by length, with the edges that they take."""
-    lookup = _lookup(automaton)
-    walks = [_walk(automaton, lookup, word) for word in words]
+    walks = [_walk(automaton, word) for word in words]
     lengths = np.array([len(word) for word in words], np.int64)
     longest = int(lengths.max(initial=0))
     return Words(

@@ -33,7 +33,7 @@ from ..learning import (
 )
 from ._automaton import ngrams
 from ._encoding import Encoder, check_aligned, pad
-from ._exact import Structure, learned
+from ._exact import Coarse, Places, Structure, learned
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
 from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
 
@@ -60,7 +60,9 @@ class SequenceLabeller(Options):
     features *and* `extra(labels, x)`, any function of all labels of a sequence: long-range
     agreement, checksums, dictionaries. Training follows the paper: u alone (convex, by L-BFGS),
     then the chain's own likelihood from where A leaves u invariant, so it starts at the CRF's.
-    Without `extra` it *is* the CRF, decoded by its marginals.
+    Without `extra` it *is* the CRF, decoded by its marginals: `ngrams` and `words` are summed over
+    exactly, or (`prune` > 0) over labels that have at least that probability by single labels and
+    pairs alone, which then are learned first.
 
     The kernel is "gibbs" (one place at a time), "block" (redraws the start or end of a sequence
     from u, several times, and picks one), or "both" in turn at random.
@@ -72,6 +74,7 @@ class SequenceLabeller(Options):
         *,
         ngrams: Sequence[int] = (),
         words: Iterable[Sequence[Any]] | Mapping[Any, float] | None = None,
+        prune: float = 0.0,
         kernel: Kernel = "both",
         epsilon: float = 0.1,
         num_walks: int = 8,
@@ -90,6 +93,7 @@ class SequenceLabeller(Options):
         self.extra = extra
         self.ngrams = ngrams
         self.words = words
+        self.prune = prune
         self.kernel = kernel
         self.epsilon = epsilon
         self.num_walks = num_walks
@@ -114,15 +118,22 @@ class SequenceLabeller(Options):
         whole("num_walks", self.num_walks, least=1)
         whole("batch_size", self.batch_size, least=1)
         not_negative("l2", self.l2)
+        if not_negative("prune", self.prune) >= 1:
+            raise InputError(f"prune = {self.prune} must be a probability, less than one")
         not_negative("learning_rate", self.learning_rate)
         self.encoder_ = Encoder(X, y)
         self.classes_ = self.encoder_.classes
         own = [self.encoder_.encode_labels(labels) for labels in y]
         places = self.encoder_.places(X, training=True)
         self.structure_ = self._structure(own)
-        self.theta_ = learned(
-            self.structure_, places, np.concatenate(own), l2=self.l2, steps=self.crf_steps
-        )
+        labels, how = np.concatenate(own), {"l2": self.l2, "steps": self.crf_steps}
+        self.coarse_: Coarse | None = None
+        if self.prune and not self.structure_.is_chain:
+            pairs = Structure(self.encoder_.num_features, len(self.classes_))
+            how["start"] = learned(pairs, places, labels, **how)
+            self.coarse_ = Coarse(pairs, how["start"], self.prune)
+            places = self.coarse_.pruned(places, labels)
+        self.theta_ = learned(self.structure_, places, labels, **how)
         base = LinearPotentials(*(jnp.asarray(each, float) for each in self.theta_[:4]))
         self.parameters_ = Parameters(base, base, HighOrder(jnp.zeros(0), _no_extra))
         self.fit_: Fit | None = None
@@ -141,7 +152,7 @@ class SequenceLabeller(Options):
         if self.extra is not None:
             decoded = self._decode(X, _most_visited if decode == "joint" else _likeliest)
         elif decode == "joint":
-            places = self.encoder_.places(X)
+            places = self._places(X)
             decoded = np.split(self.structure_.best(places, self.theta_), places.starts[1:-1])
         else:
             decoded = [found.argmax(axis=1) for found in self.predict_marginals(X)]
@@ -152,7 +163,7 @@ class SequenceLabeller(Options):
         self._check_fitted()
         if self.extra is not None:
             return self._decode(X, _sampled_marginals)
-        places = self.encoder_.places(X)
+        places = self._places(X)
         found = self.structure_.sums(places, self.theta_)[2].labels
         return np.split(found, places.starts[1:-1])[: len(X)]
 
@@ -169,6 +180,10 @@ class SequenceLabeller(Options):
     def chain(self, parameters: Parameters | None = None) -> Chain:
         """The chain over label vectors; its input is that of `given`."""
         return self._design.chain(parameters or self.parameters_)
+
+    def _places(self, X: Sequence[Any]) -> Places:
+        places = self.encoder_.places(X)
+        return places if self.coarse_ is None else self.coarse_.pruned(places)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "parameters_"):
@@ -220,7 +235,6 @@ class SequenceLabeller(Options):
         optimiser = optax.adagrad(self.learning_rate)
         # Batches of long sequences are taken in parts, whose gradients are added up.
         wanted = min(self.batch_size, max(data.sizes))
-        # Derivatives keep some 24 numbers for each score: 1.6 GB for 1,000 places and 26 labels.
         longest, steps = max(map(len, labels)), 24 / self.epsilon
         parts = -(-wanted // self._fitting(wanted, longest, self.num_walks, steps))
         if parts > 1:

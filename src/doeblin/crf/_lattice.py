@@ -1,9 +1,9 @@
 """Sums over all labellings of many sequences, exactly, compiled for the processor.
 
-The past of a place is a state of an automaton of patterns. A step takes a vector over states to the
-next one: where a state has no edge of its own for a label, its weight is handed to the state that
-it falls back on, row by row, so a step costs states times labels; without patterns it is the
-forward algorithm of a linear chain. Weights are scaled at each place, in double precision.
+The past of a place is a state of an automaton of patterns. A step costs the states that have weight
+times the labels that have any at the next place, so that places where few labels are possible cost
+little; without patterns it is the forward algorithm of a linear chain. Weights are scaled at each
+place, in double precision.
 """
 
 from __future__ import annotations
@@ -53,123 +53,100 @@ class Words(NamedTuple):
     """What each scores more because it is listed."""
 
 
-@part(fastmath=True)
-def _advance(automaton, weights, now, following, handed, work):
-    """Weights of the states at the next place, without its own scores.
-
-    `handed` keeps what each edge takes, and what single labels have for all other labels.
-    """
-    rows, live = work
-    taken, tops = handed
-    num_labels = rows.shape[1]
-    for state in range(now.shape[0]):
-        following[state] = 0
-        live[state] = False
-    for state in range(now.shape[0] - 1, -1, -1):
-        own, last, shorter = now[state], automaton.last[state], automaton.fallback[state]
-        if live[state]:
-            for label in range(num_labels):
-                rows[state, label] += own
-        elif own != 0 or shorter < 0:
-            for label in range(num_labels):
-                rows[state, label] = own
-        else:
-            for edge in range(automaton.first_edge[state], automaton.first_edge[state + 1]):
-                taken[edge] = 0
-            continue
-        for edge in range(automaton.first_edge[state], automaton.first_edge[state + 1]):
-            label = automaton.edge_label[edge]
-            taken[edge] = rows[state, label] * weights.steps[last, label] * weights.edges[edge]
-            following[automaton.edge_target[edge]] += taken[edge]
-            rows[state, label] = 0
-        if shorter < 0:
-            for label in range(num_labels):
-                tops[last, label] = rows[state, label] * weights.steps[last, label]
-                following[label] += tops[last, label]
-        elif live[shorter]:
-            for label in range(num_labels):
-                rows[shorter, label] += rows[state, label]
-        else:
-            for label in range(num_labels):
-                rows[shorter, label] = rows[state, label]
-            live[shorter] = True
-
-
-@part(fastmath=True)
-def _forward(automaton, weights, factors, kept_sums, work):
-    """The logarithm of the sum of all labellings. Keeps the weights of all beginnings by state,
-    before[t] those of t labels, which are scaled to sum to one."""
-    before, scales, taken, tops = kept_sums
-    length, num_states, boundary = factors.shape[0], before.shape[1], factors.shape[1]
+@part()
+def log_ways(automaton, log_weights):
+    """What each label scores after each state, besides the score of its place."""
+    num_states, num_labels = automaton.edge.shape
+    found = np.empty((num_states, num_labels))
     for state in range(num_states):
-        before[0, state] = 0
-    before[0, boundary] = 1
+        for label in range(num_labels):
+            found[state, label] = log_weights.steps[automaton.last[state], label]
+            if automaton.edge[state, label] >= 0:
+                found[state, label] += log_weights.edges[automaton.edge[state, label]]
+    return found
+
+
+@part()
+def _possible(factors, labels):
+    """How many labels have any weight; `labels` gets them."""
+    number = 0
+    for label in range(factors.shape[0]):
+        if factors[label] > 0:
+            labels[number] = label
+            number += 1
+    return number
+
+
+@part(fastmath=True)
+def _forward(automaton, ways, ends, factors, kept_sums, work):
+    """The logarithm of the sum of all labellings. Keeps the weights of all beginnings by state,
+    before[t] those of t labels, which are scaled to sum to one, and the states that have any."""
+    before, scales, live, counts = kept_sums
+    labels, seen = work
+    length, num_labels = factors.shape
+    for state in range(seen.shape[0]):
+        seen[state] = 0
+    live[0, 0], counts[0], before[0, num_labels] = num_labels, 1, 1
     total = 0.0
     for place in range(length):
-        now, handed = before[place + 1], (taken[place], tops[place])
-        _advance(automaton, weights, before[place], now, handed, work)
-        now[boundary] = 0
+        following, number = before[place + 1], 0
+        some = _possible(factors[place], labels)
+        for at in range(counts[place]):
+            state = live[place, at]
+            own = before[place, state]
+            for label in labels[:some]:
+                target = automaton.target[state, label]
+                if seen[target] != place + 1:
+                    seen[target], following[target] = place + 1, 0
+                    live[place + 1, number] = target
+                    number += 1
+                following[target] += own * ways[state, label]
+        counts[place + 1] = number
         sum_now = 0.0
-        for state in range(num_states):
-            if state != boundary:
-                now[state] *= factors[place, automaton.last[state]]
-            sum_now += now[state]
-        for state in range(num_states):
-            now[state] /= sum_now
+        for at in range(number):
+            state = live[place + 1, at]
+            following[state] *= factors[place, automaton.last[state]]
+            sum_now += following[state]
+        for at in range(number):
+            following[live[place + 1, at]] /= sum_now
         scales[place] = sum_now
         total += np.log(sum_now)
-    return total + np.log((before[length] * weights.ends).sum())
+    last = 0.0
+    for at in range(counts[length]):
+        last += before[length, live[length, at]] * ends[live[length, at]]
+    return total + np.log(last)
 
 
 @part(fastmath=True)
 def _backward(automaton, weights, factors, share, expected, kept_sums, work):
     """Add what is expected, times `share`; from the last place to the first."""
-    before, scales, taken, tops = kept_sums
-    ahead, onward = work
-    length, num_labels, num_states = factors.shape[0], factors.shape[1], before.shape[1]
-    after = weights.ends / (before[length] * weights.ends).sum()
-    for state in range(num_states):
+    before, scales, live, counts = kept_sums
+    labels, ways, masses, after, onward = work
+    length = factors.shape[0]
+    total = 0.0
+    for at in range(counts[length]):
+        state = live[length, at]
+        total += before[length, state] * weights.ends[state]
+    for at in range(counts[length]):
+        state = live[length, at]
+        after[state] = weights.ends[state] / total
         expected.ends[state] += share * before[length, state] * after[state]
     for place in range(length - 1, -1, -1):
-        for state in range(num_states):
+        for at in range(counts[place + 1]):
+            state = live[place + 1, at]
             last = automaton.last[state]
-            # Nothing leads back to the boundary.
-            onward[state] = 0
-            if last < num_labels:
-                mass = share * before[place + 1, state] * after[state]
-                expected.labels[place, last] += np.float32(mass)
-                onward[state] = after[state] * factors[place, last] / scales[place]
-        for state in range(num_states):
-            for edge in range(automaton.first_edge[state], automaton.first_edge[state + 1]):
-                mass = share * taken[place, edge] * onward[automaton.edge_target[edge]]
-                expected.edges[edge] += mass
-                expected.steps[automaton.last[state], automaton.edge_label[edge]] += mass
-        for last in range(num_labels + 1):
-            for label in range(num_labels):
-                expected.steps[last, label] += share * tops[place, last, label] * onward[label]
-        _retreat(automaton, weights, onward, ahead, after)
-
-
-@part(fastmath=True)
-def _retreat(automaton, weights, onward, ahead, after):
-    """Weights of all continuations by state, one place earlier."""
-    num_labels = ahead.shape[1]
-    for state in range(after.shape[0]):
-        shorter, last = automaton.fallback[state], automaton.last[state]
-        if shorter < 0:
-            for label in range(num_labels):
-                ahead[state, label] = weights.steps[last, label] * onward[label]
-        else:
-            for label in range(num_labels):
-                ahead[state, label] = ahead[shorter, label]
-        for edge in range(automaton.first_edge[state], automaton.first_edge[state + 1]):
-            label = automaton.edge_label[edge]
-            weight = weights.steps[last, label] * weights.edges[edge]
-            ahead[state, label] = weight * onward[automaton.edge_target[edge]]
-        total = 0.0
-        for label in range(num_labels):
-            total += ahead[state, label]
-        after[state] = total
+            mass = share * before[place + 1, state] * after[state]
+            expected.labels[place, last] += np.float32(mass)
+            onward[state] = after[state] * factors[place, last] / scales[place]
+        some = _possible(factors[place], labels)
+        for at in range(counts[place]):
+            state = live[place, at]
+            own, back = share * before[place, state], 0.0
+            for label in labels[:some]:
+                way = ways[state, label] * onward[automaton.target[state, label]]
+                masses[state, label] += own * way
+                back += way
+            after[state] = back
 
 
 @part(fastmath=True)
@@ -299,11 +276,15 @@ def sums(automaton, log_weights, words, scores, factors, starts, expected, bonus
     for number in range(starts.shape[0] - 1):
         longest = max(longest, starts[number + 1] - starts[number])
     before, scales = np.empty((longest + 1, num_states)), np.empty(longest)
-    taken = np.empty((longest, automaton.edge_label.shape[0]))
     is_chain = num_states == num_labels + 1
-    tops = np.empty((0 if is_chain else longest, num_labels + 1, num_labels))
-    rows, ahead = np.empty((num_states, num_labels)), np.empty((num_states, num_labels))
-    live, after, onward = np.zeros(num_states, np.bool_), np.empty(num_states), np.empty(num_states)
+    live = np.empty((0 if is_chain else longest + 1, num_states), np.int32)
+    counts, seen = np.empty(longest + 1, np.int64), np.empty(num_states, np.int64)
+    labels, after, onward = (
+        np.empty(num_labels, np.int64),
+        np.empty(num_states),
+        np.empty(num_states),
+    )
+    ways, masses = np.exp(log_ways(automaton, log_weights)), np.zeros((num_states, num_labels))
     probabilities = np.zeros(words.bonus.shape[0])
     found = np.empty(starts.shape[0] - 1)
     for number in range(starts.shape[0] - 1):
@@ -312,11 +293,11 @@ def sums(automaton, log_weights, words, scores, factors, starts, expected, bonus
         if begin == end:
             continue
         own = factors[begin:end]
-        kept_sums = (before, scales, taken, tops)
+        kept_sums = (before, scales, live, counts)
         if is_chain:
             log_sum = _chain_forward(weights, own, before, scales)
         else:
-            log_sum = _forward(automaton, weights, own, kept_sums, (rows, live))
+            log_sum = _forward(automaton, ways, weights.ends, own, kept_sums, (labels, seen))
         for place in range(begin, end):
             log_sum += scores[place].max()
         more = _listed(words, scores[begin:end], log_weights, log_sum, probabilities)
@@ -326,8 +307,15 @@ def sums(automaton, log_weights, words, scores, factors, starts, expected, bonus
         if is_chain:
             _chain_backward(weights, own, share, here, (before, scales), (after, onward))
         else:
-            _backward(automaton, weights, own, share, here, kept_sums, (ahead, onward))
+            work = (labels, ways, masses, after, onward)
+            _backward(automaton, weights, own, share, here, kept_sums, work)
         _add_words(words, probabilities, more, here, bonuses)
+    for state in range(num_states):
+        for label in range(num_labels):
+            mass, edge = masses[state, label], automaton.edge[state, label]
+            expected.steps[automaton.last[state], label] += mass
+            if edge >= 0:
+                expected.edges[edge] += mass
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numba import kept, part
-from ._lattice import word_score
+from ._lattice import log_ways, word_score
 
 
 @kept(about=6.0)
@@ -16,8 +16,7 @@ def best(automaton, weights, words, scores, starts, labels) -> None:
     for number in range(starts.shape[0] - 1):
         longest = max(longest, starts[number + 1] - starts[number])
     came = np.empty((longest + 1, num_states), np.int32)
-    rows = np.empty((num_states, num_labels))
-    origin = np.empty((num_states, num_labels), np.int32)
+    ways = log_ways(automaton, weights)
     now, following = np.empty(num_states), np.empty(num_states)
     for number in range(starts.shape[0] - 1):
         begin, end = starts[number], starts[number + 1]
@@ -26,7 +25,7 @@ def best(automaton, weights, words, scores, starts, labels) -> None:
         now[:] = -np.inf
         now[num_labels] = 0
         for place in range(end - begin):
-            _climb(automaton, weights, now, following, came[place + 1], (rows, origin))
+            _climb(automaton.target, ways, now, following, came[place + 1])
             for state in range(num_states):
                 last = automaton.last[state]
                 score = scores[begin + place, last] if last < num_labels else -np.inf
@@ -50,28 +49,13 @@ def best(automaton, weights, words, scores, starts, labels) -> None:
 
 
 @part()
-def _climb(automaton, weights, now, following, came, work):
+def _climb(targets, ways, now, following, came):
     """The best score of each state at the next place, and the state that it comes from."""
-    rows, origin = work
-    num_labels = rows.shape[1]
     following[:] = -np.inf
     for state in range(now.shape[0]):
-        rows[state] = now[state]
-        origin[state] = state
-    for state in range(now.shape[0] - 1, -1, -1):
-        row, last = rows[state], automaton.last[state]
-        for edge in range(automaton.first_edge[state], automaton.first_edge[state + 1]):
-            label, target = automaton.edge_label[edge], automaton.edge_target[edge]
-            score = row[label] + weights.steps[last, label] + weights.edges[edge]
+        if now[state] == -np.inf:
+            continue
+        for label in range(targets.shape[1]):
+            target, score = targets[state, label], now[state] + ways[state, label]
             if score > following[target]:
-                following[target], came[target] = score, origin[state, label]
-            row[label] = -np.inf
-        shorter = automaton.fallback[state]
-        for label in range(num_labels):
-            if shorter < 0:
-                score = row[label] + weights.steps[last, label]
-                if score > following[label]:
-                    following[label], came[label] = score, origin[state, label]
-            elif row[label] > rows[shorter, label]:
-                rows[shorter, label] = row[label]
-                origin[shorter, label] = origin[state, label]
+                following[target], came[target] = score, state
