@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 import time
 from collections import deque
@@ -171,6 +172,8 @@ class Pool:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", f"{__package__}._worker", self.kind, str(self._memory_mb),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_LONGEST_LINE,
+                # Small matrices: a second thread would only wait for the first, and hold a core.
+                env={"OPENBLAS_NUM_THREADS": "1", **os.environ},
             )  # fmt: skip
             worker = _Worker(process)
             self._workers.append(worker)
