@@ -45,7 +45,7 @@ def test_parts_give_the_same_numbers_in_less_memory(
 ):
     own = estimator(FixedHorizon(RATE), num_walks=WALKS)
     slots = sum(lanes * steps for lanes, steps in own.horizon.segments(WALKS))
-    each = 4 * sites
+    each = jnp.zeros(sites).nbytes  # of a number for each site, in either precision
     monkeypatch.setattr("doeblin.learning._model._AT_ONCE", 2**40)
     found, whole = _compiled(own, sites)
     # Enough for the state and the key of three slots.
