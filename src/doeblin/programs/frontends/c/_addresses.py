@@ -36,6 +36,10 @@ _ADDING = frozenset({"+", "-"})
 class Addresses(Pointers):
     """The values of pointers."""
 
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.used: set[int] = set()  # calls whose value is used
+
     def condition(self, node: Any, yes: int, no: int) -> None:
         raise AssertionError("given by Expressions")
 
@@ -111,6 +115,7 @@ class Addresses(Pointers):
         return self._beginning(found.choices[0].slot, found.const, node)
 
     def called(self, node: Any, found: Shape) -> Located:
+        self.used.add(id(node))
         self._funccall(node)
         slot, self.returned = self.returned, None
         if slot is None or slot.fields is None:
@@ -194,6 +199,7 @@ class Addresses(Pointers):
         return found._replace(const=const)
 
     def _address_of_funccall(self, node: Any) -> Address:
+        self.used.add(id(node))
         self._funccall(node)
         slot, self.returned = self.returned, None
         if slot is None or slot.pointer is None:

@@ -49,7 +49,6 @@ class Calls(Arguments):
         super().__init__(*args, **options)
         self.stack: list[str] = []
         self.sealed: set[str | None] = set()  # globals that no other file can change
-        self.used: set[int] = set()  # calls whose value is used
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
         self.promises: dict[str, set[str]] = {}  # of functions, what gcc takes for granted
@@ -102,7 +101,7 @@ class Calls(Arguments):
             return None
         if name in ENDINGS or name == VIOLATION or name in self.noreturn:
             for argument in arguments:
-                self.effects(argument)
+                self._given(argument)
             return self._end(name, node)
         if name in UNREACHABLE:
             self.require(truth(False), f"undefined behaviour: {name} reached", place)
@@ -116,7 +115,7 @@ class Calls(Arguments):
             return Value(self._input(name, kind, node, within=(low, high)), kind)
         if name in EXPECTING and len(arguments) == 2:
             value = self.convert(self.rvalue(arguments[0]), LONG)
-            self.effects(arguments[1])
+            self._given(arguments[1])
             return value
         if name in FLOATING:
             raise self.unsupported("floating point", node)
@@ -127,7 +126,7 @@ class Calls(Arguments):
     def _failure(self, name: str, arguments: list[Any], node: Any) -> None:
         for argument in arguments:
             if not self.harmless(argument):
-                self.effects(argument)
+                self._given(argument)
         self.fail(f"call of {name}", self.place(node))
 
     def _end(self, name: str, node: Any) -> None:
@@ -147,7 +146,7 @@ class Calls(Arguments):
             elif self._is_stream(argument):
                 continue
             elif not self._opaque(argument) and self.element_of(argument) is None:
-                self.effects(argument)
+                self._given(argument)
             elif self._is_array(argument):
                 raise self.unsupported(f"an array given to '{name}'", argument)
             elif self.element_of(argument) is not None:
@@ -179,7 +178,7 @@ class Calls(Arguments):
         if name in self.functions:
             raise self.unsupported("floating point", call)
         for argument in call.args.exprs if call.args else ():
-            self.effects(argument)
+            self._given(argument)
         return Value(self._input(name, kind, call, origin="rough"), kind)
 
     def _external(self, name: str, arguments: list[Any], node: Any) -> Value | None:
@@ -188,7 +187,7 @@ class Calls(Arguments):
             raise self.unsupported(f"'{min(steady)}' of a function without a body", node)
         for argument in arguments:
             self._keep(argument)
-            self.effects(argument)
+            self._given(argument)
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
@@ -200,6 +199,19 @@ class Calls(Arguments):
             return None
         origin = "rough" if name in PARTLY_KNOWN else "call"
         return Value(self._input(name, kind, node, origin=origin), kind)
+
+    def _given(self, argument: Any) -> None:
+        """An argument whose value does not matter, but which has one."""
+        todo = [argument]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, c_ast.ExprList):
+                todo.append(part.exprs[-1])
+            elif isinstance(part, c_ast.TernaryOp):
+                todo += [part.iftrue, part.iffalse]
+            elif _is_call(part):
+                self.used.add(id(part))
+        self.effects(argument)
 
     def _keep(self, argument: Any) -> None:
         """Nothing is pointed out to a function of which nothing is known: it might keep it."""

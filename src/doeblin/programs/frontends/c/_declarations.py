@@ -172,6 +172,17 @@ class Declarations(Contracts):
             return slot is None or slot.names() <= lasting
         return all(self._lasts(child) for _, child in node.children())
 
+    def lasting_variables(self) -> set[str]:
+        """The graph's variables for cells, members and pointers that are not automatic."""
+        found: set[str] = set()
+        for slot in self._lasting.values():
+            found |= slot.names()
+            if slot.cells is not None:
+                found.update((slot.cells.scalars or {}).values())
+            if slot.pointer is not None:
+                found |= {part for part in (slot.pointer.to, slot.pointer.at) if part}
+        return found
+
     def _array(self, node: Any, element: CType) -> None:
         """Brings an array into scope: a global, static, extern or automatic one."""
         place, scope = self.place(node), self.scopes[-1]

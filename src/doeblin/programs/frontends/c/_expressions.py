@@ -141,6 +141,8 @@ class Expressions(Structs):
                 self.effects(side)
                 self.jump(after)
             self.start(after)
+        elif isinstance(node, c_ast.FuncCall):  # whose value, if any, is not used
+            self._funccall(node)
         elif not isinstance(node, c_ast.Constant | c_ast.ID):
             self.evaluate(node)
         elif isinstance(node, c_ast.ID) and self.lookup(node.name) is None:

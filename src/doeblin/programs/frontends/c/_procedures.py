@@ -70,6 +70,7 @@ class Procedures(Statements):
         if name == "main":
             raise self.unsupported("recursion of 'main'", node)
         found = self._declared.get(name) or self._declare(name)
+        self.returned = None  # by what was inlined for the arguments
         args = []
         for slot, value in zip(found.frame.values(), values, strict=False):
             if isinstance(slot.kind, CType) and value is not None:
@@ -98,7 +99,7 @@ class Procedures(Statements):
         results, returned = [], None
         if isinstance(kind, CType):
             results.append(self.fresh("", kind))
-            if not _returns(definition.body):
+            if not _returns(definition.body) or _returns_nothing(definition.body):
                 returned = self.fresh("", BOOL)
                 results.append(returned)
             for result, shown in zip(results, ("\\result", "\\returned"), strict=False):
@@ -134,6 +135,7 @@ class Procedures(Statements):
                 self.assign(made.results[0], value.term)
             self.jump(made.exit)
             inner = set(self.graph.variables) - before - set(self.statics.values())
+            inner -= self.lasting_variables()
             for other in self._declared.values():
                 inner -= {*other.procedure.parameters, *other.procedure.results}
             own = frozenset({*made.parameters, *made.results, *inner})
@@ -149,6 +151,13 @@ def _returns(node: Any) -> bool:
     if isinstance(node, c_ast.If):
         return node.iffalse is not None and _returns(node.iftrue) and _returns(node.iffalse)
     return isinstance(node, c_ast.Return)
+
+
+def _returns_nothing(node: Any) -> bool:
+    """Is there a `return` without a value?"""
+    if isinstance(node, c_ast.Return):
+        return node.expr is None
+    return any(_returns_nothing(child) for _, child in node.children())
 
 
 def _labelled(node: Any) -> bool:

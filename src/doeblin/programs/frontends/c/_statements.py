@@ -37,6 +37,7 @@ class _Frame:
         self.wanted: list[tuple[str, Any, int, dict[str, CType | Opaque]]] = []
         self.breaks: list[int] = []
         self.continues: list[int] = []
+        self.called: tuple[Any, Any, int] = (None, None, 0)  # which function, from where
 
 
 class Statements(Declarations):
@@ -80,10 +81,10 @@ class Statements(Declarations):
         self.frames.append(_Frame(after, pointer or result, opaque))
         old = self.enter(name, node)
         entered = self.current
+        self.frames[-1].called = (definition, node, entered)
         self.statement(definition.body)
         self.end_of_loop_clauses()
-        if result is not None:
-            self._without_return(result, definition, node, entered)
+        self._without_return(*self.frames[-1].called)
         self.jump(after)
         self._land(self.frames.pop())
         self.asserting -= name in ASSERTIONS
@@ -101,11 +102,14 @@ class Statements(Declarations):
             self.require(truth(False), said, self.place(node or definition))
         return value
 
-    def _without_return(
-        self, result: tuple[str, CType], definition: Any, node: Any, entered: int
-    ) -> None:
-        """The end of a body that should have returned a value: to use that is undefined."""
-        if definition.decl.name == "main":  # it returns 0 (C11 5.1.2.2.3)
+    def _without_return(self, definition: Any, node: Any, entered: int) -> None:
+        """The end of a body that may have to return a value: to use that is undefined (C11
+        6.9.1p12)."""
+        result = self.frames[-1].result
+        if result is None:
+            return
+        whole = isinstance(result, Slot)  # a structure or a pointer, which has no value yet
+        if definition.decl.name == "main" and not whole:  # it returns 0 (5.1.2.2.3)
             self.assign(result[0], ZERO, self.place(definition))
             return
         used = node is not None and id(node) in self.used
@@ -113,7 +117,8 @@ class Statements(Declarations):
             name = definition.decl.name
             said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
             self.require(truth(False), said, self.place(node))
-        self.havoc(*result, self.place(definition), origin="hidden")
+        if not whole:
+            self.havoc(*result, self.place(definition), origin="hidden")
         self.without_value(definition.decl.name)
 
     def without_value(self, name: str) -> None:
@@ -292,6 +297,8 @@ class Statements(Declarations):
                 self.effects(node.expr)
             elif not self.harmless(node.expr):
                 raise self.unsupported("pointers", node)
+        else:
+            self._without_return(*frame.called)
         self.jump(frame.after)
         self.start(self.graph.block())
 
