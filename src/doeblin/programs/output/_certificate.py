@@ -17,6 +17,9 @@ from ..verdict import Outcome, Verdict, stated
 from ._names import commented
 
 PREFIX = "invariant-of-"
+# What a certificate is made of, and what else a solver takes: these read, those passed over.
+_READ = frozenset({"declare-const", "declare-fun", "define-fun", "assert", "push", "pop"})
+_PASSED = frozenset({"set-logic", "set-info", "set-option", "check-sat", "echo", "exit"})
 
 
 def certificate(program: Program, verdict: Verdict) -> str:
@@ -76,7 +79,8 @@ def check_certificate(
     """Re-check a proof without searching: None if it holds, else what does not.
 
     Only the invariants are taken from the certificate; the conditions are made anew from the
-    program, so a certificate for another program cannot pass.
+    program, so a certificate for another program cannot pass. Those written in the certificate
+    must be SMT-LIB, as another solver is to confirm them, but are not asked.
     """
     if program.unsupported:
         return program.unsupported
@@ -89,6 +93,7 @@ def check_certificate(
 
 
 def _checked(program: Program, text: str, file: str, timeout: float) -> str | None:
+    _legible(text, file)
     found = _invariants(text, file)
     system = program.system
     terms = []
@@ -102,6 +107,16 @@ def _checked(program: Program, text: str, file: str, timeout: float) -> str | No
         terms.append(_read(*found[cut.name], cut, file))
     with Budget(timeout) as budget:
         return recheck(system, terms, budget)
+
+
+def _legible(text: str, file: str) -> None:
+    """Refuses what no solver reads without an error: sorts that do not fit, unknown names."""
+    script = Script(text, file)
+    for name, command in commands(text, file):
+        if name in _READ:
+            script.take(script.part(command), command)
+        elif name not in _PASSED:
+            raise Unsupported(f"the command '{name}' in a certificate", command.place)
 
 
 def _invariants(text: str, file: str) -> dict[str, tuple[int, Any]]:

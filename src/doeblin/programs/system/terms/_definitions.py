@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._node import Term, node_text, postorder
+from ._term import holds_cells
 
 
 class Definitions:
@@ -26,9 +27,14 @@ class Definitions:
             text = node_text(node, [self._texts[id(item)] for item in node.args])
             if node.args and (uses.get(id(node), 0) > 1 or len(text) > 2000):
                 name = f"{self._prefix}{len(self.lines)}"
-                sort = "Bool" if node.boolean else "Int"
-                self.lines.append(f"(define-fun {name} () {sort} {text})")
+                self.lines.append(f"(define-fun {name} () {_sort(node)} {text})")
                 text = name
             self._texts[id(node)] = text
             self._kept.append(node)
         return self._texts[id(term)]
+
+
+def _sort(term: Term) -> str:
+    if term.boolean:
+        return "Bool"
+    return "(Array Int Int)" if holds_cells(term) else "Int"
