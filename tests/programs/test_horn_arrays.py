@@ -21,10 +21,12 @@ from doeblin.programs.system.terms import (
     const,
     disj,
     evaluate,
+    holds_cells,
     implies,
     ite,
     mul,
     negate,
+    postorder,
     select,
     store,
     var,
@@ -276,6 +278,96 @@ def test_a_name_means_nothing(name):
     assert verify(parse_program(same, language="horn"), timeout=2).outcome is not Outcome.UNSAFE
 
 
+# Whether arrays are equal as part of a value: what holds, and a change after which it does not.
+EQUAL_IN_A_VALUE = {
+    "a number": (
+        horn(
+            {"P": f"{A} {A} Int"},
+            ("A B i", "(= i 0)", "(P A B i)"),
+            ("A B i", "(and (P A B i) (= i (ite (= A B) 1 2)))", "false"),
+        ),
+        ("(= i 0)", "(= i 1)"),
+    ),
+    "an argument": (
+        horn(
+            {"P": f"{A} {A} Bool"},
+            ("A B", "true", "(P A B (= A B))"),
+            ("A B", "(and (P A B true) (not (= A B)))", "false"),
+        ),
+        ("(not (= A B))", "(= A B)"),
+    ),
+    "an array that was changed": (
+        horn(
+            {"P": f"{A} Int"},
+            ("A i", "(= i (ite (= (store A 0 1) A) 1 2))", "(P A i)"),
+            ("A i", "(and (P A i) (= i 1) (not (= (select A 0) 1)))", "false"),
+        ),
+        ("(= i 1)", "(= i 2)"),
+    ),
+    "a condition": (
+        horn(
+            {"P": f"{A} {A} Int"},
+            ("A B i", "(= (= A B) (= i 0))", "(P A B i)"),
+            ("A B i", "(and (P A B i) (xor (= A B) (= i 0)))", "false"),
+        ),
+        ("(xor (= A B)", "(xor (= B A) (= A B)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL_IN_A_VALUE)
+def test_arrays_compared_in_a_value(name):
+    text, change = EQUAL_IN_A_VALUE[name]
+    program = parse_program(text, language="horn")
+    assert program.unsupported is None
+    assert verify(program, timeout=2).outcome is not Outcome.UNSAFE
+    if name == "a number":
+        assert verify(program).outcome is Outcome.SAFE
+    assert text.count(change[0]) == 1
+    changed = parse_program(text.replace(*change), language="horn")
+    assert verify(changed).outcome is Outcome.UNSAFE
+
+
+def some_comparison(rng):
+    """A condition on a number that depends on whether two arrays are equal."""
+    ints = ["i", "0", "1", "2", "(select A i)", "(select B 1)"]
+
+    def cells():
+        name = rng.choice("AB")
+        return rng.choice((name, f"(store {name} {rng.choice(ints)} {rng.choice(ints)})"))
+
+    same = f"(= {cells()} {cells()})"
+    value = f"(ite {same} {rng.choice(ints)} {rng.choice(ints)})"
+    return rng.choice(
+        (
+            f"(= i {value})",
+            f"(< {value} {rng.choice(ints)})",
+            f"(= (select {cells()} {value}) {rng.choice(ints)})",
+            f"(= {same} (= i {rng.choice(ints)}))",
+            f"(or {same} (= i {value}))",
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_verdicts_where_arrays_are_compared_in_a_value(seed):
+    """Z3 says whether the two clauses together are possible, which is one formula."""
+    rng = random.Random(seed)
+    first, then = ([some_comparison(rng) for _ in range(rng.randint(1, 3))] for _ in range(2))
+    text = horn(
+        {"P": f"{A} {A} Int"},
+        ("A B i", f"(and true {' '.join(first)})", "(P A B i)"),
+        ("A B i", f"(and (P A B i) {' '.join(then)})", "false"),
+    )
+    solver = z3.Solver()
+    declared = f"(declare-const A {A})(declare-const B {A})(declare-const i Int)"
+    solver.from_string(f"{declared}(assert (and {' '.join((*first, *then))}))")
+    wrong = Outcome.SAFE if solver.check() == z3.sat else Outcome.UNSAFE
+    program = parse_program(text, language="horn")
+    assert program.unsupported is None
+    assert verify(program, timeout=2).outcome is not wrong
+
+
 @pytest.mark.parametrize(
     ("sort", "said"),
     [
@@ -321,9 +413,20 @@ def some_constraint(rng, depth):
     arrays = [array("a"), array("b"), array("c")]
     flags = [compare("=", var(name), const(1)) for name in ("f", "g", "h")]
     if depth == 0:
-        kind = rng.randrange(6)
+        kind = rng.randrange(7)
         if kind == 0:
             return rng.choice(flags)
+        if kind == 6:
+            same = compare("=", *rng.sample(arrays, 2))
+            value = ite(same, *rng.sample(ints, 2))
+            cell = store(rng.choice(arrays), value, rng.choice(ints))
+            return rng.choice(
+                [
+                    compare("<", value, var("y")),
+                    compare("=", cell, array("b")),
+                    compare("=", value, var("x")),
+                ]
+            )
         if kind == 1:
             changed = store(rng.choice(arrays), rng.choice(ints), rng.choice(ints))
             return compare("=", rng.choice(arrays), rng.choice([*arrays, changed]))
@@ -353,8 +456,13 @@ def test_cases_are_the_constraint(seed):
     rng = random.Random(seed)
     flags, kept = {"f", "g", "h"}, {"x", "a", "f"}
     constraint = conj(some_constraint(rng, rng.choice((1, 2))) for _ in range(3))
-    ends = (add(var("u"), var("x")), store(array("c"), var("x"), var("v")))
+    number_of_both = ite(compare("=", array("a"), array("b")), var("y"), const(2))
+    ends = (
+        add(var("u"), number_of_both if seed % 2 else var("x")),
+        store(array("c"), var("x"), var("v")),
+    )
     found = list(cases(constraint, ends, kept, flags))
+    assert not any(map(compares_arrays_in_a_value, found))
     context = z3.Context()
     translate = Translator(context)
     ranged = z3.And([z3.And(*((x := translate(var(n))) >= 0, x <= 1)) for n in sorted(flags)])
@@ -386,6 +494,15 @@ def test_cases_are_the_constraint(seed):
             back.add(other, *here)
             assert back.check() != z3.unsat
             solver.add(z3.Not(z3.And(*here)))
+
+
+def compares_arrays_in_a_value(case):
+    """Which no run of a program can do."""
+    stated = [part.args[0] if part.op == "not" else part for part in case.constraint]
+    return any(
+        node.op == "=" and holds_cells(node.args[0]) and node not in stated
+        for node in postorder(*case.constraint, *case.terms)
+    )
 
 
 def ended(translate, ends, number, cells):

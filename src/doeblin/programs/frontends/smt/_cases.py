@@ -353,11 +353,14 @@ def _nodes(term: Term) -> Iterator[Term]:
 
 
 def _choice(terms: Iterable[Term]) -> Term | None:
-    """A condition on which it depends what an array is."""
+    """A condition on which it depends what an array is, or that arrays are equal in a value."""
     for term in terms:
+        stated = term.args[0] if term.op == "not" else term
         for node in _nodes(term):
             if node.op == "ite" and holds_cells(node):
                 return node.args[0]
+            if node is not stated and node.op == "=" and holds_cells(node.args[0]):
+                return node
     return None
 
 
