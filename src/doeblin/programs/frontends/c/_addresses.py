@@ -26,9 +26,9 @@ from ._designators import Shape, shape
 from ._emitter import Slot, Value
 from ._lvalues import Choice, Located
 from ._pointers import Pointers
-from ._points import ELSEWHERE, NOWHERE, NULL, NUMBERS, Address
+from ._points import ELSEWHERE, NOWHERE, NULL, NUMBERS, Address, Key
 from ._static import COMPARISONS, STEPS
-from ._types import INT, LONG
+from ._types import INT, LONG, layout
 
 _ADDING = frozenset({"+", "-"})
 
@@ -223,13 +223,45 @@ class Addresses(Pointers):
         if node.op in ("==", "!="):
             same = self._same(left, right, node)
             return Value(same if node.op == "==" else negate(same), INT)
+        done = "subtracted" if node.op == "-" else "compared"
         for side in (left, right):
-            self.real(side, node, "compared")
-        said = "undefined behaviour: pointers into different objects are compared"
-        self.require(compare("=", left.to, right.to), said, self.place(node))
+            self.real(side, node, done)
+        said = f"undefined behaviour: pointers into different objects are {done}"
+        same = compare("=", left.to, right.to)
         if node.op == "-":
+            self.require(same, said, self.place(node))
             return Value(add(left.at, mul(const(-1), right.at)), LONG)
-        return Value(compare(node.op, left.at, right.at), INT)
+        # Later members of a structure compare greater (C11 6.5.8p5); an end of one is unclear.
+        truths, known, unclear = [conj((same, compare(node.op, left.at, right.at)))], [same], []
+        for one in self.objects_in(left):
+            for other in self.objects_in(right):
+                if (before := self._before(one, other)) is None:
+                    continue
+                here = [compare("=", left.to, const(self.number(one)))]
+                here += [compare("=", right.to, const(self.number(other)))]
+                known.append(conj(here))
+                if before == (node.op in ("<", "<=")):
+                    truths.append(conj(here))
+                for side, key in ((left, one), (right, other)):
+                    length = self.extent(key, node)
+                    size = layout(left.element) if left.element is not None else None
+                    if length is None or size is None or size[0] == 0:
+                        raise self.unsupported("this comparison of pointers to members", node)
+                    unclear.append(conj((*here, compare("=", side.at, length))))
+        self.require(disj(known), said, self.place(node))
+        return Value(self._unless(disj(unclear), disj(truths), node), INT)
+
+    def _before(self, one: Key, other: Key) -> bool | None:
+        """Of two members of a structure: is the first declared before the other? None for objects
+        that are no members of one structure."""
+        shared = 0
+        while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+            shared += 1
+        whole = self.objects.get(one[:shared])
+        if whole is None or whole.fields is None or shared in (len(one), len(other)):
+            return None
+        names = list(whole.fields)
+        return names.index(str(one[shared])) < names.index(str(other[shared]))
 
     def _same(self, left: Address, right: Address, node: Any) -> Term:
         """Are two pointers equal? The end of an object may be where another begins, or not."""
@@ -246,9 +278,12 @@ class Addresses(Pointers):
                     parts += [compare("=", one.at, length)]
                     parts += [compare("<", ZERO, other.to)]
                     open_.append(conj(parts))
-        unclear = disj(open_)
+        return self._unless(disj(open_), same, node)
+
+    def _unless(self, unclear: Term, truth: Term, node: Any) -> Term:
+        """The same truth, but either where it is unclear."""
         if unclear.constant and not unclear.leaf:
-            return same
+            return truth
         # In blocks of their own: a run that does not come by knows what it compares.
         name = self.fresh("", INT)
         yes, no, after = (self.graph.block() for _ in range(3))
@@ -257,7 +292,7 @@ class Addresses(Pointers):
         self.havoc(name, INT, self.place(node), origin="rough", within=(0, 1))
         self.jump(after)
         self.start(no)
-        self.assign(name, ite(same, ONE, ZERO))
+        self.assign(name, ite(truth, ONE, ZERO))
         self.jump(after)
         self.start(after)
         return compare("=", var(name), ONE)

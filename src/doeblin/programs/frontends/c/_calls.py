@@ -48,7 +48,7 @@ class Calls(Arguments):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.stack: list[str] = []
-        self.sealed: set[str | None] = set()  # globals that no other file can change
+        self.sealed: set[str] = set()  # globals that no other file can change
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
         self.promises: dict[str, set[str]] = {}  # of functions, what gcc takes for granted
@@ -237,9 +237,9 @@ class Calls(Arguments):
 
     def exposed(self) -> list[Slot]:
         """The globals that a function without a body may change."""
-        known = self.scopes[0].values()
+        known = [s for s in self.scopes[0].values() if not s.names() <= self.sealed]
         arrays = [slot for slot in known if slot.cells and not slot.cells.const]
-        others = [s for s in known if not s.cells and s.name not in self.sealed]
+        others = [s for s in known if not s.cells]
         return [*arrays, *(s for s in others if not (s.fields and s.const))]
 
     def rvalue(self, node: Any) -> Value:

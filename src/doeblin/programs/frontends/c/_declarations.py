@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pycparser import c_ast
@@ -13,7 +12,8 @@ from ...system.terms import ZERO, const
 from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
-from ._static import ARRAY, POINTER, STEPS
+from ._shapes import assigned, names_in, reached_from_outside
+from ._static import ARRAY, POINTER
 from ._types import CType, Opaque, Struct
 
 
@@ -25,6 +25,7 @@ class Declarations(Contracts):
         self.statics: dict[int, str] = {}  # of functions, by their declarations
         self._initialised = 0
         self._globals: dict[str, Any] = {}  # the declaration that counts, of each
+        self._hidden: set[str] = set()  # arrays and structures that other files do not see
         self._lasting: dict[int, Slot] = {}  # arrays that are not automatic, by their declarations
 
     def statement(self, node: Any) -> None:
@@ -102,6 +103,7 @@ class Declarations(Contracts):
             raise self.unsupported("a structure in its own initialiser", node)
         if self.in_procedure:
             raise self.unsupported("structures in recursive functions", node)
+        self._hide(node)
         sizes = tuple(const(length) for length in lengths)
         slot = self.structure(node.name, kind, sizes, place, const_=self.is_const(node))
         slot = self.living(slot, node)
@@ -113,6 +115,10 @@ class Declarations(Contracts):
         for statement in self.begin_lasting(slot, kind, lengths, node):
             self.graph.blocks[0].statements.insert(self._initialised, statement)
             self._initialised += 1
+
+    def _hide(self, node: Any) -> None:
+        if len(self.scopes) == 1 and "static" in node.storage:
+            self._hidden.add(node.name)
 
     def _pointer(self, node: Any) -> bool:
         """Brings a pointer into scope, if it is one that is modelled."""
@@ -208,6 +214,7 @@ class Declarations(Contracts):
             raise InputError(said, place=place)
         given = self.spread(items, lengths, node) if items is not None else {}
         if lasting:
+            self._hide(node)
             self._array_at_start(node, cells, given)
             slot = self.living(Slot(ARRAY, cells=cells), node)
             self._lasting[id(node)] = scope[node.name] = slot
@@ -332,12 +339,17 @@ class Declarations(Contracts):
 
     def define_globals(self) -> None:
         """Those without an initialiser: zero, or unknown if another file defines them. Constants,
-        and static ones that only `main` writes, are out of the reach of other files."""
-        written = set(_written(f for name, f in self.functions.items() if name != "main"))
+        and static ones that only `main` writes, or what only that calls, are out of the reach of
+        other files."""
+        outside = [self.functions[name].body for name in reached_from_outside(self.functions)]
+        written = {name for body in outside for name in assigned(body, steps=True)}
+        mentioned = {name for body in outside for name in names_in(body)}
+        for shown in self._hidden - mentioned:
+            self.sealed |= self.scopes[0][shown].names()
         for shown, node in self._globals.items():
             slot = self.scopes[0][shown]
             if self.is_const(node) or ("static" in node.storage and shown not in written):
-                self.sealed.add(slot.name)
+                self.sealed |= slot.names()
             if node.init is not None or slot.name is None or isinstance(slot.kind, Opaque):
                 continue
             if "extern" in node.storage:
@@ -358,21 +370,6 @@ class Declarations(Contracts):
 
 
 _ZERO = c_ast.Constant("int", "0")
-
-
-def _written(nodes: Iterable[Any]) -> Iterator[str]:
-    """The names that are written to or whose address is taken."""
-    rest = list(nodes)
-    while rest:
-        node = rest.pop()
-        rest += (child for _, child in node.children())
-        target = None
-        if isinstance(node, c_ast.Assignment):
-            target = node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and (node.op in STEPS or node.op == "&"):
-            target = node.expr
-        if isinstance(target, c_ast.ID):
-            yield target.name
 
 
 def _scalar(node: Any) -> Any:

@@ -81,6 +81,17 @@ def names_in(node: Any) -> set[str]:
     return found
 
 
+def reached_from_outside(functions: dict[str, Any]) -> set[str]:
+    """The functions other than `main` that another file may call, and those they mention."""
+    todo = [n for n, f in functions.items() if n != "main" and "static" not in f.decl.storage]
+    found: set[str] = set(todo)
+    while todo:
+        new = (names_in(functions[todo.pop()].body) & functions.keys()) - found
+        found |= new
+        todo += new
+    return found
+
+
 def assigned(node: Any, *, steps: bool = False) -> set[str]:
     """The names that are given another value; with `steps`, also those that are moved on, or whose
     address is taken."""
