@@ -49,6 +49,11 @@ NOT_COMPILED = re.compile(
 NOT_RUN = {
     "uninitialised",
     "fall_off",
+    "fall_off_struct",
+    "fall_off_struct_given",
+    "fall_off_pointer",
+    "return_nothing",
+    "recursion_returns_nothing",
     "extern_only",
     "signed_overflow_assumed",
     "own_exit_returns",
@@ -65,6 +70,8 @@ NOT_RUN = {
     "ptr_leaves",
     "ptr_leaves_below",
     "ptr_different_objects",
+    "ptr_members_of_two",
+    "ptr_members_subtracted",
     "struct_member_beyond",
     "struct_uninitialised",
 }

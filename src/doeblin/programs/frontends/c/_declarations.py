@@ -178,6 +178,10 @@ class Declarations(Contracts):
             return slot is None or slot.names() <= lasting
         return all(self._lasts(child) for _, child in node.children())
 
+    def static_names(self) -> set[str]:
+        lasting = {name for slot in self._lasting.values() for name in slot.names()}
+        return lasting | set(self.statics.values())
+
     def lasting_variables(self) -> set[str]:
         """The graph's variables for cells, members and pointers that are not automatic."""
         found: set[str] = set()

@@ -256,7 +256,14 @@ class Pointers(Lvalues):
         life = self.lives.get(key)
         early = life is not None and life.variable_length and life.born > pointer.born
         if life is None or early or life.scope not in {*pointer.scopes, *self.whole}:
+            slot = self.objects.get(key)
+            if slot is not None and slot.names() and slot.names() <= self.static_names():
+                what = "a pointer to a static variable of a function, kept after it returns,"
+                raise self.unsupported(what, node)
             raise self.unsupported("a pointer to what may end before it", node)
+
+    def static_names(self) -> set[str]:
+        raise AssertionError("given by Declarations")
 
     def moving(self, array: Slot, parameter: Any, frame: dict[str, Slot]) -> Slot:
         """A parameter that is given an array, and moves on within it."""
