@@ -39,7 +39,10 @@ def _compiled(estimator: Any, sites: int) -> tuple[Any, int]:
     return compiled(*given), compiled.compiled.memory_analysis().temp_size_in_bytes
 
 
-@pytest.mark.parametrize(("estimator", "sites"), [(Reversal, 1024), (Forward, 5)])
+@pytest.mark.parametrize(
+    ("estimator", "sites"),
+    [(Reversal, 1024), pytest.param(Forward, 5, marks=pytest.mark.thorough)],
+)
 def test_parts_give_the_same_numbers_in_less_memory(
     estimator: Any, sites: int, monkeypatch: pytest.MonkeyPatch
 ):

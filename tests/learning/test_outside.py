@@ -160,6 +160,7 @@ def test_values_and_gradients(estimator: Any, chance: np.ndarray):
     assert_gradient(runs, value, gradient, "all")
 
 
+@pytest.mark.thorough
 def test_exact_draws_and_runs_have_the_joint_law():
     chain, law = build(PARAMETERS), joint_law(PARAMETERS)
     draws = chain.draw(jax.random.key(0), 8000, GIVEN)

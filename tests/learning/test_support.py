@@ -175,6 +175,7 @@ def test_reversal_refuses_with_the_remedy(build):
 TRANSIENT = np.array([[0.5, 0.5, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
 
 
+@pytest.mark.thorough
 def test_states_that_a_finite_chain_leaves_for_ever():
     kernel, restart = FiniteKernel.from_matrix(TRANSIENT), FiniteRestart.from_law([0.2, 0.3, 0.5])
     assert np.array_equal(np.asarray(kernel.law()) == 0, [False, False, True])

@@ -99,7 +99,11 @@ FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=
 
 
 @pytest.mark.parametrize(
-    ("mixing", "factor"), [(0.0, 10), (0.33, 5)], ids=["initialisation", "mid regime"]
+    ("mixing", "factor"),
+    [
+        pytest.param(0.0, 10, id="initialisation", marks=pytest.mark.thorough),
+        pytest.param(0.33, 5, id="mid regime"),
+    ],
 )
 def test_reversal_with_baseline_beats_algorithm_1(mixing: float, factor: float):
     parameters = (THETA_0, (1 - mixing) * NEAR + mixing * FAR)

@@ -67,6 +67,7 @@ def test_all_are_decided(first):
     assert set(verdicts.values()) == {"SAFE", "UNSAFE"}, verdicts
 
 
+@pytest.mark.thorough
 def test_busy_in_another_order_and_with_another_limit(folder, first):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
     try:

@@ -134,8 +134,8 @@ def test_the_block_kernel_leaves_the_full_model_alone(chain):
 
 @pytest.mark.parametrize(
     ("backward", "proposals", "baseline"),
-    [(0, 0, False), (0, 0, True), (0, 1, True), (64, 0, False), (64, 0, True), (32, 0, True),
-     (64, 1, True), (32, 1, True)],
+    [(0, 0, False), (0, 0, True), (64, 0, False), (64, 0, True), (32, 0, True), (64, 1, True),
+     *(pytest.param(n, 1, True, marks=pytest.mark.thorough) for n in (0, 32))],
 )  # fmt: skip
 def test_a_pass_of_doeblin_learning_climbs_the_likelihood(backward, proposals, baseline):
     """The mean step over many passes points along the exact gradient: of log E[reward], or, where
