@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from ...._errors import InputError, Place
+from ._directive import check_pragma
 from ._library import ASSERT_MACRO, ASSERTIONS, ENDINGS, FAILURES, VIOLATION
 from ._tokens import Token
 from ._unsupported import Unsupported
@@ -59,12 +60,6 @@ _REFUSED = {
     "_BitInt": "the type '_BitInt'",
     "_Alignas": "'_Alignas'",
 }
-_ACTING = frozenset(
-    {
-        "push_macro", "pop_macro", "weak", "redefine_extname", "pack", "ms_struct",
-        "scalar_storage_order", "poison", "error", "optimize",
-    }
-)  # fmt: skip
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute"})
 _ASM = frozenset({"asm", "__asm", "__asm__"})
 _NORETURN = "noreturn"
@@ -158,13 +153,6 @@ def clean(tokens: list[Token]) -> Cleaned:
             out.append(token if new is None else token._replace(text=new))
         index += 1
     return done
-
-
-def check_pragma(words: list[str], place: Place) -> None:
-    """Refuse a pragma that changes something."""
-    for word in words[:2]:
-        if word in _ACTING:
-            raise Unsupported(f"#pragma {word}", place)
 
 
 def _refuse_extension(tokens: list[Token], index: int) -> None:

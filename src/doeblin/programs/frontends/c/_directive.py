@@ -1,4 +1,5 @@
-"""Conditions of `#if`: constant expressions in intmax_t and uintmax_t, by precedence climbing."""
+"""Directives: which pragmas are refused, and the conditions of `#if`, constant expressions in
+intmax_t and uintmax_t, by precedence climbing."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from typing import NamedTuple
 from ...._errors import InputError, Place
 from ...system.terms import trunc_div, trunc_rem
 from ._types import INTEGER, character
+from ._unsupported import Unsupported
 
+_ACTING = frozenset(
+    {
+        "push_macro", "pop_macro", "weak", "redefine_extname", "pack", "ms_struct",
+        "scalar_storage_order", "poison", "error", "optimize",
+    }
+)  # fmt: skip
 _LEVELS = (
     ("||",),
     ("&&",),
@@ -22,6 +30,13 @@ _LEVELS = (
 )
 _COMPARING = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _BITS = 64
+
+
+def check_pragma(words: list[str], place: Place) -> None:
+    """Refuse a pragma that changes something."""
+    for word in words[:2]:
+        if word in _ACTING:
+            raise Unsupported(f"#pragma {word}", place)
 
 
 class _Number(NamedTuple):

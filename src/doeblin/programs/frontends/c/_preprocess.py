@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ...._errors import InputError, Place
 from ...._files import read_text
-from ._clean import check_pragma
-from ._directive import condition_holds
+from ._directive import check_pragma, condition_holds
 from ._headers import ASSERT, HEADERS, PREDEFINED, may_define, may_predefine
 from ._macros import Expander, Macro, define
 from ._tokens import Token, tokenize
