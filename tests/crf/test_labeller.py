@@ -345,3 +345,15 @@ def test_where_memory_is_short_batches_are_taken_in_parts(monkeypatch: pytest.Mo
     for each, observed in zip(marginals, data[0], strict=False):
         assert each.shape == (len(observed), LABELS)
         np.testing.assert_allclose(each.sum(axis=1), 1, atol=1e-4)
+
+
+@pytest.mark.parametrize(("l2", "prune"), [(1e-8, 1e-3), (1e-12, 0.3), (0.0, 0.0)])
+def test_what_can_be_learned_without_end_is_learned(l2: float, prune: float):
+    observed = [[["b"], ["b"]], [["a"], ["a"], ["b"]]]
+    labels = [["B", "B"], ["A", "A", "B"]]
+    labeller = SequenceLabeller(ngrams=(3,), prune=prune, l2=l2).fit(observed, labels)
+    assert labeller.predict(observed) == labels
+    single = SequenceLabeller(l2=0.0).fit(
+        [[{"v": 1.0, "r": 0.7}, {"w": 1.0, "r": 1.6}]], [["A", "B"]]
+    )
+    assert np.isfinite(single.theta_.weights).all()

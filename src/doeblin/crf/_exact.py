@@ -7,6 +7,7 @@ memory grows with the longest sequence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -242,7 +243,10 @@ def learned(
 
     def loss(vector: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
         theta = Theta.views(vector, structure.shapes)
-        scores, sums, expected, bonuses = structure.sums(places, theta)
+        try:
+            scores, sums, expected, bonuses = structure.sums(places, theta)
+        except ZeroDivisionError:  # weights so large that nothing is left to divide by
+            return math.inf, vector
         gradient = flat.copy()
         slope = Theta.views(gradient, structure.shapes)
         places.take_off(expected.labels, slope.weights)

@@ -64,7 +64,8 @@ def _direction(
     if pairs:
         _, bent, curvature = pairs[-1]
         size = np.dot(bent, bent if metric is None else bent * metric)
-        direction *= slope.dtype.type(curvature / size)
+        if size > 0:
+            direction *= slope.dtype.type(curvature / size)
     for (moved, bent, curvature), share in zip(pairs, reversed(shares), strict=True):
         back = share - np.dot(bent, direction) / curvature
         direction += (back * moved).astype(slope.dtype, copy=False)
@@ -76,7 +77,7 @@ def _searched(
 ) -> tuple[Vector, float, Vector] | None:
     """A point along the direction that is lower, and where the slope is less steep."""
     steepness = float(np.dot(slope, direction))
-    if steepness >= 0:
+    if not steepness < 0:  # nor a number, where nothing is left to learn
         return None
     size = min(1.0, 1.0 / float(np.linalg.norm(direction))) if first else 1.0
     low, high = 0.0, np.inf

@@ -12,6 +12,8 @@ from doeblin.gestures.data import Gesture, Layout
         ([1, float("nan")], [0, 0], [0, 1], "x is nan at point 1"),
         ([1, 2], [0, float("inf")], [0, 1], "y is inf at point 1"),
         ([1, 2], [0, 0], [5, 1], "time runs backwards at point 1"),
+        ([1, 1e18], [0.5, 0.5], [0, 100], "x is 1e\\+18 at point 1; a keyboard is not that large"),
+        ([1, 2], [0, 0], [-1e308, 1e308], "t is -1e\\+308 at point 0"),
         ([1, 2], [0], [0, 1], "equally long, got 2, 1 and 2"),
         (["a"], [0], [0], "x must be a list of numbers"),
         ([[1, 2]], [0], [0], "shape"),

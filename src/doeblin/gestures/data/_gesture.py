@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..._errors import InputError
 from ._layout import Layout
 
+# In keys, and in milliseconds; beyond these, places in tables are no longer whole numbers.
+_FARTHEST = {"x": 1e6, "y": 1e6, "t": 1e15}
+
 
 @dataclass(frozen=True, eq=False)
 class Gesture:
@@ -53,6 +56,13 @@ class Gesture:
             )
         if not len(xs):
             raise InputError("the trace is empty; a gesture has at least one point")
+        for name, values in zip("xyt", arrays, strict=True):
+            far = np.flatnonzero(np.abs(values) > _FARTHEST[name])
+            if len(far):
+                raise InputError(
+                    f"{name} is {values[far[0]]:g} at point {int(far[0])}; a keyboard is not that "
+                    f"large, nor a swipe that long (at most {_FARTHEST[name]:g})"
+                )
         back = np.flatnonzero(np.diff(ts) < 0)
         if len(back):
             point = int(back[0]) + 1

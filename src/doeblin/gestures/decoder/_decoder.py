@@ -81,7 +81,8 @@ class Decoder:
 
     The first `MOST_PLAIN` gestures of a process are decoded in numpy, which is there at once; then
     the compiled engine is loaded, which is several times as fast. `compiled` asks for one of them
-    from the start. Their results are the same up to rounding.
+    from the start. Their results are the same up to rounding, which decides where alignments are
+    equally good: after a tap, or a finger held still, probabilities may differ by some hundredths.
     """
 
     def __init__(
