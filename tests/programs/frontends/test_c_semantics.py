@@ -49,6 +49,8 @@ NOT_COMPILED = re.compile(
 NOT_RUN = {
     "uninitialised",
     "fall_off",
+    "fall_off_comma",
+    "fall_off_generic",
     "fall_off_struct",
     "fall_off_struct_given",
     "fall_off_pointer",

@@ -202,16 +202,22 @@ class Calls(Arguments):
 
     def _given(self, argument: Any) -> None:
         """An argument whose value does not matter, but which has one."""
-        todo = [argument]
+        self._use(argument)
+        self.effects(argument)
+
+    def _use(self, node: Any) -> None:
+        """Mark the calls whose value is that of the expression."""
+        todo = [node]
         while todo:
             part = todo.pop()
             if isinstance(part, c_ast.ExprList):
                 todo.append(part.exprs[-1])
             elif isinstance(part, c_ast.TernaryOp):
                 todo += [part.iftrue, part.iffalse]
+            elif isinstance(part, c_ast.GenericSelection):
+                todo.append(self.chosen(part))
             elif _is_call(part):
                 self.used.add(id(part))
-        self.effects(argument)
 
     def _keep(self, argument: Any) -> None:
         """Nothing is pointed out to a function of which nothing is known: it might keep it."""
@@ -243,9 +249,8 @@ class Calls(Arguments):
         return [*arrays, *(s for s in others if not (s.fields and s.const))]
 
     def rvalue(self, node: Any) -> Value:
+        self._use(node)
         call = node.name.name if _is_call(node) else ""
-        if call:
-            self.used.add(id(node))
         if self.headers and call and not self._known(call):
             raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
         return super().rvalue(node)
