@@ -51,6 +51,8 @@ NOT_RUN = {
     "fall_off",
     "fall_off_comma",
     "fall_off_generic",
+    "static_written_by_generic",
+    "static_written_in_a_length",
     "fall_off_struct",
     "fall_off_struct_given",
     "fall_off_pointer",

@@ -345,7 +345,7 @@ class Declarations(Contracts):
         """Those without an initialiser: zero, or unknown if another file defines them. Constants,
         and static ones that only `main` writes, or what only that calls, are out of the reach of
         other files."""
-        outside = [self.functions[name].body for name in reached_from_outside(self.functions)]
+        outside = [self.functions[name] for name in reached_from_outside(self.functions)]
         written = {name for body in outside for name in assigned(body, steps=True)}
         mentioned = {name for body in outside for name in names_in(body)}
         for shown in self._hidden - mentioned:

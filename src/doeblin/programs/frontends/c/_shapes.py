@@ -86,7 +86,7 @@ def reached_from_outside(functions: dict[str, Any]) -> set[str]:
     todo = [n for n, f in functions.items() if n != "main" and "static" not in f.decl.storage]
     found: set[str] = set(todo)
     while todo:
-        new = (names_in(functions[todo.pop()].body) & functions.keys()) - found
+        new = (names_in(functions[todo.pop()]) & functions.keys()) - found
         found |= new
         todo += new
     return found
@@ -106,6 +106,8 @@ def assigned(node: Any, *, steps: bool = False) -> set[str]:
             target = part.expr
         if isinstance(target, c_ast.ID):
             found.add(target.name)
+        elif isinstance(target, c_ast.GenericSelection):  # one of these
+            found |= names_in(target)
         todo += [child for _, child in part.children()]
     return found
 
