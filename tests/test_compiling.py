@@ -1,20 +1,37 @@
-"""Who is told of compiling, and when."""
+"""Who is told that clocks stop, and when."""
 
-from doeblin._compiling import begin, end, not_counted, told_of_compiling
+import itertools
+from types import SimpleNamespace
+
+from doeblin import _compiling
+from doeblin._compiling import begin, clock, end, not_counted, told_of_pauses, when_compiling
 
 
-def test_listeners_hear_when_it_begins_and_when_all_of_it_is_over():
+def test_clocks_outside_stop_and_go_on_with_ours(monkeypatch):
+    hours = itertools.count(step=3600)
+    time = SimpleNamespace(perf_counter=lambda: float(next(hours)))
+    monkeypatch.setattr(_compiling, "time", time)
     heard = []
-    with told_of_compiling(lambda: heard.append("begins"), lambda: heard.append("over")):
+    with told_of_pauses(lambda: heard.append("stops"), lambda: heard.append("goes on")):
         with not_counted():
-            pass  # an import is no news
-        assert not heard
-        with not_counted():
-            for about in (2.0, 1.0):
+            for about in (2.0, 1.0):  # what is compiled in the midst of it is no news
+                before = clock()
                 begin(about)
                 end()
-            assert heard == ["begins"]
-        assert heard == ["begins", "over"]
-    begin(1.0)
-    end()
-    assert heard == ["begins", "over"]
+                assert clock() == before
+            assert heard == ["stops"]
+        assert heard == ["stops", "goes on"]
+    with not_counted():
+        pass
+    assert heard == ["stops", "goes on"]
+
+
+def test_people_are_told_of_what_takes_long(monkeypatch):
+    heard = []
+    monkeypatch.setattr(_compiling, "_listeners", [])
+    when_compiling(heard.append)
+    with not_counted():  # an import
+        assert not heard
+        begin(2.0)
+        end()
+    assert heard == [2.0]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _listeners: list[Callable[[float], object]] = []
+_before: list[Callable[[], object]] = []
 _after: list[Callable[[], object]] = []
 _seconds = 0.0
 _began = 0.0
@@ -38,29 +39,17 @@ def when_compiling(listener: Callable[[float], object]) -> None:
 
 
 @contextmanager
-def told_of_compiling(
-    begins: Callable[[], object], is_over: Callable[[], object]
+def told_of_pauses(
+    clock_stops: Callable[[], object], clock_goes_on: Callable[[], object]
 ) -> Iterator[None]:
-    """Within, call `begins` whenever something begins to compile, and then `is_over`."""
-    waiting: list[float] = []
-
-    def on_begin(about: float) -> None:
-        if not waiting:
-            begins()
-        waiting.append(about)
-
-    def on_end() -> None:
-        if waiting:
-            waiting.clear()
-            is_over()
-
-    _listeners.append(on_begin)
-    _after.append(on_end)
+    """Within, call these whenever the `clock` stops and goes on: for who has a clock of his own."""
+    _before.append(clock_stops)
+    _after.append(clock_goes_on)
     try:
         yield
     finally:
-        _listeners.remove(on_begin)
-        _after.remove(on_end)
+        _before.remove(clock_stops)
+        _after.remove(clock_goes_on)
 
 
 @contextmanager
@@ -78,6 +67,8 @@ def begin(about: float = 0.0) -> None:
     global _began, _depth
     if not _depth:
         _began = time.perf_counter()
+        for hook in _before:
+            hook()
     _depth += 1
     if about:
         for listener in _listeners:
@@ -89,5 +80,5 @@ def end() -> None:
     _depth -= 1
     if not _depth:
         _seconds += time.perf_counter() - _began
-        for listener in _after:
-            listener()
+        for hook in _after:
+            hook()

@@ -17,6 +17,8 @@ import pytest
 from .browsing import DESK, PHONE, opened
 
 COMMAND = [sys.executable, "-m", "doeblin", "serve"]
+# The most that a proof may take: other tests run beside it.
+SECONDS = 50
 # As root and without a display; nothing is fetched from anywhere.
 _FLAGS = [
     "--headless",
@@ -70,7 +72,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    running = Server.start()
+    running = Server.start("--timeout", str(SECONDS))
     try:
         running.wait_until_ready()
         yield running

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .browsing import DESK, PHONE, clear, enter, opened, swipe
+from .conftest import SECONDS
 
 # Experimental rules are off by default; this one holds for buttons that show their own text.
 RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
@@ -61,6 +62,7 @@ def test_verify(browser, server, looks):
         page.click("summary")
         for example in ("nested", "off_by_one"):  # a proof and a failing run
             page.select_option("#verify-example", example)
+            page.fill("#verify-seconds", str(SECONDS))
             page.click("#verify-start")
             page.wait_for_selector("#verify-verdict .listing", timeout=120_000)
             assert_fine(page, looks)

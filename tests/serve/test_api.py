@@ -17,7 +17,7 @@ from doeblin.gestures import Generator, Layout
 from doeblin.programs.examples import example, names
 from doeblin.schedules import Schedule, certify
 
-from .conftest import COMMAND, follow
+from .conftest import COMMAND, SECONDS, follow
 
 UNIFORM = [1 / 3, 1 / 3, 1 / 3]
 
@@ -30,7 +30,8 @@ def points(word: str, seed: int = 0, noise: float = 0.3) -> list[dict[str, float
 
 def prove(client: httpx.Client, program: str, **options) -> tuple[list[str], dict]:
     """Event names, and the job at its end."""
-    started = client.post("/api/verify", json={"program": program, **options})
+    given = {"program": program, "timeout": SECONDS, **options}
+    started = client.post("/api/verify", json=given)
     assert started.status_code == 202, started.text
     events = list(follow(client, started.json()["id"]))
     assert events[-1][0] == "end"
@@ -118,7 +119,8 @@ def test_safe_program_with_its_search(client):
 
 
 def test_rounds_tell_of_examples_candidates_and_restarts(client):
-    started = client.post("/api/verify", json={"program": example("growth"), "method": "one-stage"})
+    given = {"program": example("growth"), "method": "one-stage", "timeout": SECONDS}
+    started = client.post("/api/verify", json=given)
     rounds = [
         json.loads(data) for event, data in follow(client, started.json()["id"]) if event == "round"
     ]
@@ -166,7 +168,8 @@ def test_examples_are_the_bundled_ones(client):
         ("/api/decode", {"points": [{"x": 1, "y": 1}]}, 422, "points[0].t is missing"),
         ("/api/decode", {"points": 7}, 422, "points = 7 must be a list"),
         ("/api/decode", [1], 422, "the request must be an object with fields"),
-        ("/api/decode", {"points": [{"x": 1e8, "y": 1, "t": 0}]}, 422, "off the keyboard"),
+        ("/api/decode", {"points": [{"x": 1e5, "y": 1, "t": 0}]}, 422, "off the keyboard"),
+        ("/api/decode", {"points": [{"x": 1e8, "y": 1, "t": 0}]}, 422, "x is 1e+08 at point 0"),
         (
             "/api/decode",
             {"points": [{"x": 1, "y": 1, "t": 5}, {"x": 1, "y": 1, "t": 4}]},
@@ -223,7 +226,7 @@ def test_every_way_to_be_invalid_has_words():
 
 def test_ready_and_limits(client):
     assert client.get("/api/ready").json() == {"ready": True, "waiting_for": []}
-    assert client.get("/api/limits").json()["verify_seconds"] == 20
+    assert client.get("/api/limits").json()["verify_seconds"] == SECONDS
     assert client.get("/api/limits").json()["points"] == 5000
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from doeblin.gestures import Decoder, Generator, Lexicon, Model
 
 from .browsing import DESK, LAYOUT, clear, enter, opened, shoot, swipe, touch
+from .conftest import SECONDS
 
 # Chosen before the first run.
 SWIPES, SEED, OTHER_SEED = 10, 2015, 2016
@@ -109,6 +110,7 @@ def test_without_a_pointer(page):
 def test_program_is_proved_by_clicking(page):
     enter(page, "verify")
     page.select_option("#verify-example", "cegar2")
+    page.fill("#verify-seconds", str(SECONDS))
     page.click("#verify-start")
     page.wait_for_selector("#verify-candidates li", timeout=120_000)
     page.wait_for_selector("#verify-verdict.SAFE", timeout=120_000)
@@ -127,6 +129,7 @@ def test_program_is_proved_by_clicking(page):
 def test_failing_program_shows_its_run(page):
     enter(page, "verify")
     page.select_option("#verify-example", "off_by_one")
+    page.fill("#verify-seconds", str(SECONDS))
     page.click("#verify-start")
     page.wait_for_selector("#verify-verdict.UNSAFE", timeout=120_000)
     assert "assert" in page.text_content(".listing .row.failing")
@@ -166,10 +169,10 @@ def test_lines_are_numbered(page):
 def test_options_are_what_the_server_takes(page):
     enter(page, "verify")
     page.click("summary")
-    assert page.get_attribute("#verify-seconds", "max") == "20"
-    assert "at most 20" in page.text_content("#verify-most")
+    assert page.get_attribute("#verify-seconds", "max") == str(SECONDS)
+    assert f"at most {SECONDS}" in page.text_content("#verify-most")
     for field, value, told in (
-        ("seconds", "60", "at most 20"),
+        ("seconds", "60", f"at most {SECONDS}"),
         ("seconds", "10", None),
         ("seed", "-1", "whole number"),
         ("seed", "1.5", "whole number"),

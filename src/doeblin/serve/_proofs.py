@@ -19,7 +19,8 @@ from ._jobs import Job
 _FIRST_LOOK = 0.5
 # Who closes the page wants no answer; who merely reconnects comes back sooner.
 _ABANDONED = 3.0
-_GRACE = 1.0
+# A proof keeps its time by itself; on a busy machine it may see late that it is over.
+_GRACE = 3.0
 
 _Responses = dict[int | str, dict[str, Any]]
 _MISSING: _Responses = {

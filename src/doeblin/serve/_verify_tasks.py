@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from .._compiling import told_of_compiling
+from .._compiling import told_of_pauses
 from ..programs import Outcome, Program, Verdict, output, parse_program, verify
 from ..programs.child import prepare_process
 from ..programs.verdict import INTS
@@ -31,9 +31,9 @@ def _handle(payload: Message, emit: Emit, cancel: threading.Event) -> Message:
     )
     spent = time.monotonic() - before
     emit("parsed", {})
-    # Most proofs need no search, and most searches nothing compiled: it is compiled when needed,
-    # and the server's clock stands still.
-    with told_of_compiling(lambda: emit("preparing", {}), lambda: emit("prepared", {})):
+    # Most proofs need no search, and most searches nothing compiled: it is loaded or compiled when
+    # needed, and the server's clock stands still as the proof's does.
+    with told_of_pauses(lambda: emit("preparing", {}), lambda: emit("prepared", {})):
         verdict = verify(
             program,
             timeout=payload["timeout"],

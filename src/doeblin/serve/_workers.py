@@ -39,6 +39,8 @@ class _Worker:
         self.ready = False
         self.job: Job | None = None
         self.since = 0.0
+        self.left = 0.0
+        """Seconds that the job had left when its clock stopped."""
         self.timer: asyncio.TimerHandle | None = None
 
     def send(self, **message: Any) -> None:
@@ -219,9 +221,11 @@ class Pool:
     def _answer(self, worker: _Worker, job: Job, message: dict[str, Any]) -> None:
         if "event" in message:
             if message["event"] == "preparing":
+                assert worker.timer is not None
+                worker.left = worker.timer.when() - asyncio.get_running_loop().time()
                 self._set_timer(worker, job, _PREPARING)
             elif message["event"] == "prepared":
-                self._set_timer(worker, job, job.seconds)
+                self._set_timer(worker, job, worker.left)
             job.tell(message["event"], message["data"])
             return
         if "result" in message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,7 +197,8 @@ class Chain:
 
     def compile(self) -> None:
         """Compile the engine now, rather than when the search turns out to be long."""
-        with not_counted():
+        first = self._kind not in _COMPILED
+        with not_counted() if first else nullcontext():
             from ._advance import advance
 
             task, program, arrays = self.task, self._program, self._arrays
@@ -206,7 +208,7 @@ class Chain:
                 task.errors(arrays), task.near(arrays), penalties,
             )  # fmt: skip
             self._compiled = lambda limit, soft_limit: advance((limit, soft_limit), *arguments)
-            if self._kind not in _COMPILED:
+            if first:
                 self._compiled(0, 0)
                 _COMPILED.add(self._kind)
 
