@@ -1,0 +1,30 @@
+"""The clock of a job."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+from doeblin.serve._jobs import Job
+from doeblin.serve._workers import Pool, _Worker
+
+
+def test_a_job_has_its_time_though_its_worker_gets_ready_in_the_midst_of_it():
+    async def life() -> list[str]:
+        pool = Pool("verify", 0, queue=1, memory_mb=1, patience=1)
+        stdin = SimpleNamespace(write=lambda data: None)
+        worker = _Worker(SimpleNamespace(stdin=stdin, kill=lambda: None))  # type: ignore[arg-type]
+        job, states = Job({}, seconds=0.2), []
+        pool._give(worker, job)
+        for _ in range(2):
+            pool._answer(worker, job, {"event": "preparing", "data": {}})
+            await asyncio.sleep(0.3)
+            states.append(job.state)
+            pool._answer(worker, job, {"event": "prepared", "data": {}})
+        assert worker.timer is not None
+        left = worker.timer.when() - asyncio.get_running_loop().time()
+        assert left <= 0.2  # what it had left, and no more for having been interrupted
+        await asyncio.wait_for(job.finished(), 60)
+        return [*states, job.state]
+
+    assert asyncio.run(life()) == ["running", "running", "late"]
