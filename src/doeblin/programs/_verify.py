@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._errors import InputError
-from ._hints import check_hint
+from ._hints import read_hint
 from ._program import Ints, Program, read_program
 from ._tunables import LemmaTunables, Tunables
 from .learner import METHODS, Listener
@@ -60,7 +60,7 @@ def verify(
     if not timeout > 0:
         raise InputError(f"the time limit must be positive, got {timeout}")
     for hint in hints:
-        check_hint(hint)  # also where no hint is needed
+        read_hint(hint)  # also where no hint is needed
     if not isinstance(program, Program):
         program = read_program(program, ints=ints or "c")
     remarks = program.remarks

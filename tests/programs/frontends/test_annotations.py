@@ -141,14 +141,14 @@ def test_what_is_left_out_is_noted():
     text = (
         "//@ lemma small: 1 < 2;\n"
         "/*@ assigns \\nothing; */ int main() { int i = 0;\n"
-        "/*@ loop invariant \\forall integer k; k == k; loop variant 9 - i; */\n"
+        "/*@ loop invariant \\exists integer k; k == k; loop variant 9 - i; */\n"
         "while (i < 9) i++;\n//@ loop invariant i > 0;\n i = 3; assert(i == 3); }"
     )
     verdict = judged(text)
     assert verdict.outcome is Outcome.SAFE
     notes = "\n".join(verdict.as_dict()["warnings"])
     for said in (
-        "loop invariant \\forall integer k; k == k was not understood",
+        "loop invariant \\exists integer k; k == k was not understood",
         "'loop variant' is a claim that was NOT checked, first at p.c:4:47",
         "'assigns' is a claim that was NOT checked, first at p.c:3:5",
         "'lemma' is a claim that was NOT checked, first at p.c:2:5",

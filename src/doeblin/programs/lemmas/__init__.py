@@ -4,6 +4,7 @@ A source is a function of a `Context`; `SOURCES` has all of them by name, and `S
 which order they are asked, which of them together, and when.
 """
 
+from ._claims import claims
 from ._context import Context, Source, holds
 from ._houdini import prove
 from ._regions import Guide, Regions, guide, products_of
@@ -34,6 +35,7 @@ __all__ = [
     "Regions",
     "Source",
     "Stage",
+    "claims",
     "guide",
     "holds",
     "in_order",

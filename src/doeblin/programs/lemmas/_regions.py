@@ -7,7 +7,7 @@ comparisons are held against them.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement, permutations
 
@@ -123,8 +123,9 @@ class Regions:
         moduli |= guide.steps
         self._moduli = sorted(m for m in moduli if 2 <= m <= _MODULI)
 
-    def candidates(self, *, either: bool = False) -> list[Dnf]:
-        """What holds in each region; if wanted, also that one of two comparisons does."""
+    def candidates(self, *, either: bool = False, claims: Sequence[Dnf] = ()) -> list[Dnf]:
+        """What holds in each region; if wanted, also that one of two comparisons does, or what is
+        claimed of some cell."""
         found: dict[Dnf, None] = {}
         seen: set[bytes] = set()
         if not len(self._points):
@@ -139,6 +140,9 @@ class Regions:
                 found[(*negation, (atom,))] = None
             for one, other in self._either(self._points[inside]) if either else ():
                 found[(*negation, (one,), (other,))] = None
+            for claim in claims:
+                if _true(claim, self._points[inside]):
+                    found[(*negation, *claim)] = None
         return list(found)
 
     # ---- regions
@@ -317,3 +321,9 @@ class Regions:
                     found[Atom(vector, EQ, bound)] = None
                     found[Atom(vector, NE, bound)] = None
         return [atom for atom in found if fits(atom)]
+
+
+def _true(dnf: Dnf, points: NDArray[np.int64]) -> bool:
+    """Does a formula hold at all points?"""
+    cubes = (np.logical_and.reduce([truth(atom, points) for atom in cube]) for cube in dnf if cube)
+    return () in dnf or bool(np.logical_or.reduce([*cubes]).all())

@@ -101,11 +101,13 @@ class CellStage(NamedTuple):
     also: Literal["", "maps", "near"] = ""
     mixed: bool = False
     either: bool = False  # also that one of two comparisons holds
+    claims: bool = False  # also what the program claims of single cells
 
 
 _BESIDE = ("equations", "comparisons", "intervals", "congruences")
 CELL_STAGES = (
     CellStage("cells", _BESIDE),
+    CellStage("cells-claims", _BESIDE, claims=True),
     CellStage("cells-bounds", (*_BESIDE, "facets", "likely-bounds")),
     CellStage("cells-sums", _BESIDE, also="maps"),
     CellStage("cells-near", _BESIDE, also="near"),

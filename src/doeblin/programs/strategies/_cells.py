@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...linear import LE, Atom, Dnf
+from .._hints import parse_hints
 from ..learner import (
     Data,
     Note,
@@ -30,6 +31,7 @@ from ..lemmas import (
     CellStage,
     Context,
     Regions,
+    claims,
     guide,
     holds,
     in_order,
@@ -70,6 +72,7 @@ class CellWise:
             interpreter, program.system, self._rng, constants, alike=self._alike
         )
         self._bounded = Bounded(judge, Unrolling(program.exact, judge.budget))
+        self._hinted(program.system)  # bad hints are refused before anything is tried
 
     def run(self) -> Turns[Verdict | None]:
         judge = self._judge
@@ -136,8 +139,9 @@ class CellWise:
         teacher = Teacher(conditions, Data(), self._rng, 10, tunables)
         teacher.add_lemmas(self._known(system))
         wanted = []
+        hinted = self._hinted(system)
         for number, cut in enumerate(system.cuts):
-            mine = list(self._propose(system, number, stage))
+            mine = [*hinted[number], *self._propose(system, number, stage, hinted[number])]
             wanted.append(new_formulas(mine, teacher.lemmas[number], cut.ranges))
         proved = yield from prove(conditions, wanted, lambda cut, point: [], tunables.lemmas)
         judge.notify(Note("lemmas", f"{sum(map(len, proved))} new of {stage.name}"))
@@ -162,6 +166,12 @@ class CellWise:
             lambda cut, index: tuple(e for e in every.of(cut, index) if e.near == near),
         )
 
+    def _hinted(self, system: System) -> list[list[Dnf]]:
+        """What people suggest of the variables of a system."""
+        if "hints" in self._judge.request.tunables.lemmas.without:
+            return [[] for _ in system.cuts]
+        return parse_hints(self._judge.program, self._judge.request.hints, system)
+
     def _products(self, stage: CellStage, cut: Cut) -> list[tuple[str, ...]]:
         return products_of(cut, self._guide.indices, stage.degree, stage.mixed)
 
@@ -180,7 +190,9 @@ class CellWise:
                         found[number].append(_widened(dnf, kept, len(new.variables)))
         return found
 
-    def _propose(self, system: System, number: int, stage: CellStage) -> Iterable[Dnf]:
+    def _propose(
+        self, system: System, number: int, stage: CellStage, hinted: list[Dnf]
+    ) -> Iterable[Dnf]:
         cut = system.cuts[number]
         points = self._sampling.points(cut, number)
         if not len(points):
@@ -189,7 +201,10 @@ class CellWise:
         yield from self._plain(cut, points, stage)
         if cut.cells is not None:
             self._judge.budget.tick()
-            yield from Regions(cut, points, self._guide).candidates(either=stage.either)
+            # What is suggested of a cell may hold in a part of the array only.
+            claimed = [*hinted, *(claims(system, cut) if stage.claims else ())]
+            regions = Regions(cut, points, self._guide)
+            yield from regions.candidates(either=stage.either, claims=claimed)
 
     def _plain(self, cut: Cut, points: NDArray[np.int64], stage: CellStage) -> Iterable[Dnf]:
         """What is proposed of the variables that are no cells."""

@@ -1,6 +1,6 @@
 """C, read for verification."""
 
-from ._acsl import Formula, Names, NotUnderstood, clauses
+from ._acsl import BOUND, Formula, Names, NotUnderstood, clauses
 from ._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._emitter import SIGNED_OVERFLOW, Slot, Unsupported
 from ._expressions import Expressions
@@ -12,6 +12,7 @@ __all__ = [
     "ASSERTIONS",
     "ASSUMPTIONS",
     "BOOL",
+    "BOUND",
     "FAILURES",
     "INT",
     "LLONG",

@@ -26,6 +26,7 @@ from ...system.terms import (
     mul,
     negate,
     sub,
+    var,
 )
 from ._emitter import wrapped
 from ._tokens import Token
@@ -36,6 +37,8 @@ CLAIMS = frozenset({"assert", "check", "admit", "requires", "ensures", "assumes"
 """Clauses that decide what is to be proved: if one is not understood, the verdict is UNKNOWN."""
 
 INVARIANT = "loop invariant"
+BOUND = "\\"
+"""Begins the names of variables that stand for every number."""
 _KEYWORDS = CLAIMS | {
     "assigns", "terminates", "decreases", "allocates", "frees", "exits", "returns", "breaks",
     "continues", "complete", "disjoint", "predicate", "logic", "axiomatic", "lemma", "axiom",
@@ -137,12 +140,14 @@ def _joined(tokens: list[Token]) -> list[Token]:
 
 
 class Names(NamedTuple):
-    """What a formula may speak of; `old` is the same at the beginning of the function."""
+    """What a formula may speak of; `old` is the same at the beginning of the function. Where it may
+    speak of the `cell`s of arrays, it may do so for all indices."""
 
     value: Callable[[str], Term | None]
     type: Callable[[str], CType | Opaque | None]
     old: Callable[[str], Term | None] | None = None
     result: Term | None = None
+    cell: Callable[[str, Term], Term | None] | None = None
 
 
 class Formula:
@@ -151,6 +156,7 @@ class Formula:
     def __init__(self, words: list[Token], names: Names):
         self._rest = words[::-1]
         self._names = names
+        self._bound: dict[str, Term] = {}
 
     def truth(self) -> Term:
         """The whole as a condition."""
@@ -306,6 +312,8 @@ class Formula:
             return TRUE if word.text == "\\true" else FALSE
         if word.text == "\\result" and self._names.result is not None:
             return self._names.result
+        if word.text == "\\forall" and self._names.cell is not None:
+            return self._for_all()
         if word.text in ("\\old", "\\at"):
             return self._earlier(word.text)
         if word.text in ("\\min", "\\max", "\\abs"):
@@ -315,15 +323,33 @@ class Formula:
                 return const(integer_literal(word.text, word.place)[0])
             except (InputError, Unsupported):
                 raise NotUnderstood(f"the constant {word.text}") from None
-        if (
-            word.kind == "name"
-            and not word.text.startswith("\\")
-            and self._peek() not in ("(", "[")
-        ):
-            found = self._names.value(word.text)
+        if word.kind == "name" and not word.text.startswith("\\") and self._peek() != "(":
+            found = self._named(word.text)
             if found is not None:
                 return found
         raise NotUnderstood(f"'{word.text}'")
+
+    def _named(self, name: str) -> Term | None:
+        if self._take("[") is None:
+            return self._bound.get(name) or self._names.value(name)
+        index = as_int(self._choice())
+        self._need("]")
+        if self._peek() == "[" or self._names.cell is None:
+            return None
+        return self._names.cell(name, index)
+
+    def _for_all(self) -> Term:
+        """`\\forall integer k; F`: what F says of a variable that stands for every number."""
+        while self._take(*_TYPE_WORDS):
+            pass
+        outer, names = self._bound, [self._rest.pop().text if self._rest else ""]
+        while self._take(","):
+            names.append(self._rest.pop().text if self._rest else "")
+        self._need(";")
+        self._bound = outer | {name: var(f"{BOUND}{name}") for name in names}
+        inside = as_bool(self._choice())
+        self._bound = outer
+        return inside
 
     def _earlier(self, word: str) -> Term:
         """`\\old(e)`, `\\at(e, Pre)`: the value when the function began."""

@@ -15,7 +15,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import Place
-from ...system.terms import Term, add, conj, const, implies, var
+from ...system.terms import Term, add, array, conj, const, implies, select, var
 from ._acsl import CLAIMS, INVARIANT, Clause, Formula, Names, NotUnderstood, clauses
 from ._calls import Calls
 from ._clean import PRAGMA
@@ -67,10 +67,11 @@ class Contracts(Calls):
     def loop_hints(self) -> tuple[Term, ...]:
         """The invariants in front of the loop that begins here."""
         found = []
+        names = self._here()._replace(cell=self._cell_of)
         for clause in self._loop_clauses:
             if clause.kind == INVARIANT:
                 try:
-                    found.append(Formula(clause.words, self._here()).truth())
+                    found.append(Formula(clause.words, names).truth())
                 except NotUnderstood as reason:
                     self.note(f"the {clause} was not understood ({reason})", clause.place)
             else:
@@ -280,6 +281,16 @@ class Contracts(Calls):
         if slot.name is None or isinstance(slot.kind, Opaque):
             return None
         return var(slot.name)
+
+    def _cell_of(self, name: str, index: Term) -> Term | None:
+        slot = self.lookup(name)
+        cells = slot.cells if slot is not None else None
+        if cells is None or len(cells.lengths) != 1:
+            return None
+        if cells.scalars is None:
+            return select(array(cells.name), index)
+        found = cells.scalars.get(index.leaf) if index.constant else None
+        return var(found) if found is not None else None
 
     def _type_of(self, name: str) -> CType | Opaque | None:
         slot = self.lookup(f"typedef {name}")
