@@ -110,6 +110,7 @@ def test_without_a_pointer(page):
 def test_program_is_proved_by_clicking(page):
     enter(page, "verify")
     page.select_option("#verify-example", "cegar2")
+    page.click("summary")
     page.fill("#verify-seconds", str(SECONDS))
     page.click("#verify-start")
     page.wait_for_selector("#verify-candidates li", timeout=120_000)
@@ -129,6 +130,7 @@ def test_program_is_proved_by_clicking(page):
 def test_failing_program_shows_its_run(page):
     enter(page, "verify")
     page.select_option("#verify-example", "off_by_one")
+    page.click("summary")
     page.fill("#verify-seconds", str(SECONDS))
     page.click("#verify-start")
     page.wait_for_selector("#verify-verdict.UNSAFE", timeout=120_000)
