@@ -155,7 +155,7 @@ def test_stages_about_cells_follow_the_products_that_a_program_makes():
     def first(*products):
         return [stage.name for stage in in_order(products, {"i", "n"})[:2]]
 
-    assert first() == ["cells", "cells-claims"]
+    assert first() == ["cells", "cells-bounds"]
     assert first(("i", "n")) == ["cells", "cells-squares"]
     assert first(("i", "s")) == ["cells", "cells-products"]
     assert first(("i", "i", "i")) == ["cells", "cells-cubes"]

@@ -107,8 +107,8 @@ class CellStage(NamedTuple):
 _BESIDE = ("equations", "comparisons", "intervals", "congruences")
 CELL_STAGES = (
     CellStage("cells", _BESIDE),
-    CellStage("cells-claims", _BESIDE, claims=True),
     CellStage("cells-bounds", (*_BESIDE, "facets", "likely-bounds")),
+    CellStage("cells-claims", _BESIDE, claims=True),
     CellStage("cells-sums", _BESIDE, also="maps"),
     CellStage("cells-near", _BESIDE, also="near"),
     CellStage("cells-either", _BESIDE, either=True),
