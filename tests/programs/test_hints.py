@@ -159,19 +159,3 @@ def test_bad_hints_about_cells(hint, said):
 def test_one_cell_may_be_spoken_of():
     program = plain(SEVENS)
     assert any(parse_hints(program, ["a[i] >= 0 || i >= 0"], program.system))
-
-
-@pytest.mark.parametrize(
-    ("value", "claim", "false"),
-    [
-        ("6 * x + 1", "a[i] % 6 == 1", "a[i] % 6 == 0"),
-        ("x > 3 && x < 9 ? x : 40", "a[i] == 40 || (a[i] > 3 && a[i] < 9)", "a[i] != 40"),
-    ],
-)
-def test_what_is_claimed_of_a_cell_is_tried_of_all(value, claim, false):
-    """The source `cells-claims`; nothing else finds these."""
-    text = f"""int main(void) {{ int n = unknown(), a[9]; assume(0 <= n && n <= 9);
-      for (int i = 0; i < n; i++) {{ int x = unknown(); assume(0 <= x && x < 99); a[i] = {value}; }}
-      for (int i = 0; i < n; i++) assert({claim}); }}"""
-    assert verify(parse_program(text), timeout=60).outcome is Outcome.SAFE
-    assert verify(parse_program(text.replace(claim, false)), timeout=30).outcome is Outcome.UNSAFE

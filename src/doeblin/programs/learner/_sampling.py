@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -34,6 +34,8 @@ _FAR = 40  # places beyond it are not looked at
 class Sampling:
     """The states of each cut point that runs have visited, each at several places of its arrays.
 
+    Those are small, or `places` that the program itself names, or what its variables are.
+
     A program that is only `alike` to the one in question may copy arrays; where it fails, that one
     does after so many arrivals.
     """
@@ -45,11 +47,13 @@ class Sampling:
         rng: random.Random,
         constants: list[int],
         *,
+        places: Iterable[int] = (),
         alike: bool = False,
     ):
         self._runs = Runs(interpreter, system, rng, constants)
         self._rng = rng
         self._slots = {name: number for number, name in enumerate(interpreter.names)}
+        self._places = {*_PLACES, *(place for place in places if abs(place) < _FAR)}
         self._alike = alike
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
@@ -130,7 +134,7 @@ class Sampling:
         forms = [linear(extra.index, str)[0] for extra in cut.cells.more]
         totals: dict[str, list[int]] = {}
         found = []
-        places = list(dict.fromkeys((*_PLACES, *(v for v in values if abs(v) < _FAR))))
+        places = list(dict.fromkeys((*self._places, *(v for v in values if abs(v) < _FAR))))
         for place in self._rng.sample(places, min(len(places), most)):
             known[cut.cells.at] = place
             cells = [self._cell(memory, place) for memory in memories.values()]

@@ -4,7 +4,7 @@ A source is a function of a `Context`; `SOURCES` has all of them by name, and `S
 which order they are asked, which of them together, and when.
 """
 
-from ._claims import claims
+from ._claims import claims, claims_of_cells
 from ._context import Context, Source, holds
 from ._houdini import prove
 from ._regions import Guide, Regions, guide, products_of
@@ -36,6 +36,7 @@ __all__ = [
     "Source",
     "Stage",
     "claims",
+    "claims_of_cells",
     "guide",
     "holds",
     "in_order",

@@ -1,4 +1,4 @@
-"""What a program claims of the cells that it reads: where it fails, that this is not so."""
+"""What a program claims: where it fails, that this is not so."""
 
 from __future__ import annotations
 
@@ -6,45 +6,57 @@ from collections.abc import Iterable
 
 from ...linear import Dnf
 from ..learner import dnf_of
-from ..system import Clause, Cut, System
+from ..system import Clause, Cut, Premise, System
 from ..system.terms import conj, variables
 
 _MOST = 12
+_CUBES = 32  # of a failure
 
 
-def claims(system: System, cut: Cut) -> list[Dnf]:
-    """Of a cut's variables that stand for any one cell, in a system that has such."""
+def claims_of_cells(system: System, cut: Cut) -> list[Dnf]:
+    """What is claimed of cells that are read, of a cut's variables that stand for any one cell."""
     found: dict[Dnf, None] = {}
     for clause in system.clauses:
-        if clause.target is None and clause.source is not None:
-            found |= dict.fromkeys(_claimed(clause, system.cuts[clause.source], cut))
+        source = system.cuts[clause.source] if clause.source is not None else cut
+        if clause.target is None and source.cells is not None and cut.cells is not None:
+            cells = source.cells.local - {source.cells.at}
+            for premise in clause.premises:
+                if premise.cut == clause.source:
+                    own = dict(zip(premise.names, source.variables, strict=True))
+                    about = {name for name, base in own.items() if base in cells}
+                    found |= dict.fromkeys(_claimed(clause, premise, about, own, cut))
     return list(found)[:_MOST]
 
 
-def _claimed(clause: Clause, source: Cut, cut: Cut) -> Iterable[Dnf]:
-    """That what a failure says of a cell is not so, whatever else it says."""
-    if source.cells is None or cut.cells is None:
-        return
-    cells = source.cells.local - {source.cells.at}
+def claims(system: System, number: int) -> list[Dnf]:
+    """What is claimed of a cut's plain variables."""
+    cut = system.cuts[number]
+    plain = {*cut.variables} - {*(cut.cells.names if cut.cells is not None else ())}
+    own = {name: name for name in plain}
+    found: dict[Dnf, None] = {}
+    for clause in system.clauses:
+        if clause.target is None and clause.source == number:
+            found |= dict.fromkeys(_claimed(clause, clause.premises[0], plain, own, cut))
+    return list(found)[:_MOST]
+
+
+def _claimed(
+    clause: Clause, premise: Premise, about: set[str], own: dict[str, str], cut: Cut
+) -> Iterable[Dnf]:
+    """That what a failure says about some of a premise's variables is not so, whatever else it
+    says; `own` are the names that a cut has for them."""
     places = {name: place for place, name in enumerate(cut.variables)}
     parts = clause.constraint.args if clause.constraint.op == "and" else (clause.constraint,)
-    for premise in clause.premises:
-        if premise.cut != clause.source:
-            continue
-        own = dict(zip(premise.names, source.variables, strict=True))
-        about = {name for name, base in own.items() if base in cells}
-        mine = [part for part in parts if about & variables(part) and variables(part) <= own.keys()]
-        for cube in dnf_of(conj(mine), premise.names, most=32) or ():
-            claimed: Dnf = ()
-            for atom in cube:
-                used = [name for name, c in zip(premise.names, atom.coefficients, strict=True) if c]
-                if about.isdisjoint(used) or any(own[name] not in places for name in used):
-                    continue
+    mine = [part for part in parts if about & variables(part) and variables(part) <= own.keys()]
+    for cube in dnf_of(conj(mine), premise.names, most=_CUBES) or ():
+        claimed: Dnf = ()
+        for atom in cube:
+            used = {name: c for name, c in zip(premise.names, atom.coefficients, strict=True) if c}
+            if about & used.keys() and all(own[name] in places for name in used):
                 vector = [0] * len(places)
-                for name, factor in zip(premise.names, atom.coefficients, strict=True):
-                    if factor:
-                        vector[places[own[name]]] = factor
+                for name, factor in used.items():
+                    vector[places[own[name]]] = factor
                 moved = atom._replace(coefficients=tuple(vector))
                 claimed += tuple((part,) for part in moved.negated())
-            if claimed:
-                yield claimed
+        if claimed:
+            yield claimed

@@ -39,6 +39,7 @@ class Guide:
     found: Suggestions
     constants: frozenset[int] = field(default_factory=frozenset)
     steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
+    places: frozenset[int] = field(default_factory=frozenset)  # constants that are indices
 
 
 def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide:
@@ -46,10 +47,13 @@ def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide
     indices: set[str] = set()
     compared: list[set[str]] = []
     copies: list[tuple[str, str]] = []
+    places: set[int] = set()
     for block in graph.blocks:
         for statement in block.statements:
             if isinstance(statement, Load | Store):
                 indices |= variables(statement.index)
+                if statement.index.constant:
+                    places.add(statement.index.leaf)
             elif isinstance(statement, Assign) and statement.value.op == "var":
                 copies.append((statement.name, statement.value.leaf))
             elif isinstance(statement, Assume):
@@ -65,7 +69,7 @@ def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide
         indices |= {source for name, source in copies if name in indices}
     small = frozenset(c for c in found.constants if abs(c) <= _SMALL) | {-1, 0, 1, 2}
     kept = {name for name in indices - loaded if name not in bases}
-    return Guide(frozenset(kept), found, small, frozenset(_steps(graph)))
+    return Guide(frozenset(kept), found, small, frozenset(_steps(graph)), frozenset(places))
 
 
 def _steps(graph: Graph) -> Iterable[int]:
@@ -179,7 +183,8 @@ class Regions:
             yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0),)
         for end, high in permutations(self._ends, 2):
             yield (Atom(self._unit((self._index, 1), (end, -1)), EQ, 0), self._below(high))
-        yield (Atom(self._unit((self._index, 1)), EQ, 0),)
+        for place in sorted({0, *self._guide.places}, key=abs)[:_ENDS]:
+            yield (Atom(self._unit((self._index, 1)), EQ, place),)
         if any(extra.near for extra in self._cut.cells.more) if self._cut.cells else False:
             for high in self._ends:
                 for strict in (True, False):

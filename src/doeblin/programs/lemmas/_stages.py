@@ -101,7 +101,7 @@ class CellStage(NamedTuple):
     also: Literal["", "maps", "near"] = ""
     mixed: bool = False
     either: bool = False  # also that one of two comparisons holds
-    claims: bool = False  # also what the program claims of single cells
+    claims: bool = False  # also what the program claims, of a cell or else
 
 
 _BESIDE = ("equations", "comparisons", "intervals", "congruences")

@@ -32,6 +32,7 @@ from ..lemmas import (
     Context,
     Regions,
     claims,
+    claims_of_cells,
     guide,
     holds,
     in_order,
@@ -69,7 +70,12 @@ class CellWise:
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
         self._sampling = Sampling(
-            interpreter, program.system, self._rng, constants, alike=self._alike
+            interpreter,
+            program.system,
+            self._rng,
+            constants,
+            places=self._guide.places,
+            alike=self._alike,
         )
         self._bounded = Bounded(judge, Unrolling(program.exact, judge.budget))
         self._hinted(program.system)  # bad hints are refused before anything is tried
@@ -199,10 +205,12 @@ class CellWise:
             yield ()  # that no state is possible
             return
         yield from self._plain(cut, points, stage)
+        if stage.claims:
+            yield from claims(system, number)
         if cut.cells is not None:
             self._judge.budget.tick()
             # What is suggested of a cell may hold in a part of the array only.
-            claimed = [*hinted, *(claims(system, cut) if stage.claims else ())]
+            claimed = [*hinted, *(claims_of_cells(system, cut) if stage.claims else ())]
             regions = Regions(cut, points, self._guide)
             yield from regions.candidates(either=stage.either, claims=claimed)
 
