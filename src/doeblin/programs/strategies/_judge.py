@@ -169,7 +169,10 @@ class Judge:
             unknown = (
                 f"what '{rough.call}' returns ({rough.place}), of which only the type is known"
             )
-            if rough.call is None:
+            if rough.origin == "inner":
+                by = f"'{rough.call}'" if rough.call else "a function without a body"
+                unknown = f"what {by} leaves in a static variable ({rough.place})"
+            elif rough.call is None:
                 unknown = f"where two objects are in memory ({rough.place})"
             return f"a failure was found, but it may depend on {unknown}"
         if failure.run is None or failure.run.failure is None or machine is None:
@@ -219,4 +222,4 @@ def _rough(failure: Failure) -> Havoc | None:
         return None
     parts = failure.run.law.parts if failure.run.law else ()
     inputs = [*failure.run.inputs, *(pair for part, _ in parts for pair in part)]
-    return next((havoc for havoc, _ in inputs if havoc.origin == "rough"), None)
+    return next((havoc for havoc, _ in inputs if havoc.origin in ("rough", "inner")), None)

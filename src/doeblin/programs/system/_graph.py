@@ -60,8 +60,9 @@ class Havoc:
     origin: str = "declaration"
     """`call`, `declaration`, `parameter`, `global` (defined elsewhere), `hidden` (not an input
     that a caller could give, such as the result of a function that does not return one), `rough`
-    (the result of a function that may be unable to return just any value), or `cell` (what an array
-    has in it before anything is stored there)."""
+    (the result of a function that may be unable to return just any value), `inner` (what a function
+    of another file leaves in a variable that it cannot see), or `cell` (what an array has in it
+    before anything is stored there)."""
     cell: int | None = None
 
     def within(self, value: int) -> int:
@@ -118,11 +119,12 @@ class Fill:
     low: int | None
     high: int | None
     place: Place | None = None
+    origin: str = "cell"
 
     def cell(self, index: int) -> Havoc:
         """A cell that nothing was stored in, as an input."""
         return Havoc(
-            self.array, self.site, self.low, self.high, self.place, origin="cell", cell=index
+            self.array, self.site, self.low, self.high, self.place, origin=self.origin, cell=index
         )
 
 

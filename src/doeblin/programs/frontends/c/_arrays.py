@@ -84,18 +84,21 @@ class Arrays(Order):
         self.graph.arrays[name] = Array(name, shown, low, high, bounds, element.name, place)
         return Cells(shown, element, size, name, None, const)
 
-    def blank(self, cells: Cells, place: Place, value: int | None = None) -> list[Statement]:
+    def blank(
+        self, cells: Cells, place: Place, value: int | None = None, origin: str = "cell"
+    ) -> list[Statement]:
         """What gives every cell a value, or leaves it open which."""
         kind = cells.element
         if cells.scalars is not None:
             return [
-                self.blank_variable(name, kind, place, value) for name in cells.scalars.values()
+                self.blank_variable(name, kind, place, value, origin)
+                for name in cells.scalars.values()
             ]
-        return [Fill(cells.name, value, self.site(), kind.low, kind.high, place)]
+        return [Fill(cells.name, value, self.site(), kind.low, kind.high, place, origin)]
 
-    def forget(self, cells: Cells, place: Place) -> None:
+    def forget(self, cells: Cells, place: Place, origin: str = "cell") -> None:
         """From now on the cells may be anything."""
-        for statement in self.blank(cells, place):
+        for statement in self.blank(cells, place, origin=origin):
             self.emit(statement)
 
     def lengths(self, node: Any, length: int | None, *, variable: bool) -> list[Term]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from pycparser import c_ast
 
 from ...._errors import InputError
 from ...system.terms import ZERO, Term, compare, ite, neg, truth, var
-from ._arguments import Arguments
 from ._emitter import Slot, Value
 from ._library import (
     ABSOLUTE,
@@ -33,6 +31,7 @@ from ._library import (
     VIOLATION,
     is_input,
 )
+from ._outside import Outside
 from ._points import Address
 from ._shapes import assigned
 from ._types import INT, LONG, CType, Opaque, Struct
@@ -42,13 +41,12 @@ __all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
 _STORES = re.compile(r"%[^a-zA-Z%]*(?:hh|h|ll|l|j|z|t|L)?n")  # printf's one way to write
 
 
-class Calls(Arguments):
+class Calls(Outside):
     """Functions by name; bodies are inlined at every call, unless they may call themselves."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.stack: list[str] = []
-        self.sealed: set[str] = set()  # globals that no other file can change
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
         self.promises: dict[str, set[str]] = {}  # of functions, what gcc takes for granted
@@ -147,7 +145,7 @@ class Calls(Arguments):
                 continue
             elif not self._opaque(argument) and self.element_of(argument) is None:
                 self._given(argument)
-            elif self._is_array(argument):
+            elif self.is_array(argument):
                 raise self.unsupported(f"an array given to '{name}'", argument)
             elif self.element_of(argument) is not None:
                 raise self.unsupported(f"a pointer given to '{name}'", argument)
@@ -186,15 +184,15 @@ class Calls(Arguments):
         if steady := self.promises.get(name, set()) & {"const", "pure"}:  # two calls, one result
             raise self.unsupported(f"'{min(steady)}' of a function without a body", node)
         for argument in arguments:
-            self._keep(argument)
+            self.keep_from(argument)
             self._given(argument)
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
         if not is_input(name):
-            self._no_global_pointers(node)
+            self.no_global_pointers(node)
             self.graph.remarks.without_body.setdefault(name, self.place(node))
-            self.forget_all(self.exposed(), name, node)
+            self.forget_exposed(name, node)
         if isinstance(kind, Opaque):
             return None
         origin = "rough" if name in PARTLY_KNOWN else "call"
@@ -219,35 +217,6 @@ class Calls(Arguments):
             elif _is_call(part):
                 self.used.add(id(part))
 
-    def _keep(self, argument: Any) -> None:
-        """Nothing is pointed out to a function of which nothing is known: it might keep it."""
-        if self._is_array(argument):
-            raise self.unsupported("an array given to a function without a body", argument)
-        if self.element_of(argument) is not None:
-            raise self.unsupported("a pointer given to a function without a body", argument)
-
-    def _no_global_pointers(self, node: Any) -> None:
-        """A function without a body might change what they point to."""
-        if any(slot.pointer is not None for slot in self.scopes[0].values()):
-            raise self.unsupported("a function without a body, beside global pointers", node)
-
-    def forget_all(self, slots: Sequence[Slot], name: str, node: Any) -> None:
-        """A function without a body may change these."""
-        for slot in slots:
-            if slot.cells is not None:
-                self.forget(slot.cells, self.place(node))
-            elif slot.fields is not None:
-                self.forget_all(list(slot.fields.values()), name, node)
-            elif slot.name is not None and isinstance(slot.kind, CType):
-                self.havoc(slot.name, slot.kind, self.place(node), call=name, origin="hidden")
-
-    def exposed(self) -> list[Slot]:
-        """The globals that a function without a body may change."""
-        known = [s for s in self.scopes[0].values() if not s.names() <= self.sealed]
-        arrays = [slot for slot in known if slot.cells and not slot.cells.const]
-        others = [s for s in known if not s.cells]
-        return [*arrays, *(s for s in others if not (s.fields and s.const))]
-
     def rvalue(self, node: Any) -> Value:
         self._use(node)
         call = node.name.name if _is_call(node) else ""
@@ -263,10 +232,6 @@ class Calls(Arguments):
             or is_input(name)
             or name.startswith("__builtin_")
         )
-
-    def _is_array(self, node: Any) -> bool:
-        slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None
-        return slot is not None and bool(slot.cells or slot.lengths)
 
     def _opaque(self, node: Any) -> bool:
         slot = self.lookup(node.name) if isinstance(node, c_ast.ID) else None

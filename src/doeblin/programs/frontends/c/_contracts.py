@@ -227,7 +227,7 @@ class Contracts(Calls):
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
-        self._no_global_pointers(node)
+        self.no_global_pointers(node)
         declared = self.prototypes[name].args
         frame: dict[str, Slot] = {}
         for parameter, argument in zip(
@@ -243,7 +243,11 @@ class Contracts(Calls):
         self.graph.remarks.by_contract.setdefault(name, self.place(node))
         scopes, self.scopes = self.scopes, [self.scopes[0], frame]
         old = self.enter(name, node)
-        self.forget_all(self._assigned(name), name, node)
+        changed = self._assigned(name)
+        if changed is None:
+            self.forget_exposed(name, node)
+        else:
+            self.forget_all(changed, name, node)
         result = None
         if not isinstance(kind, Opaque):
             result = Value(self._input(name, kind, node), kind)
@@ -253,19 +257,18 @@ class Contracts(Calls):
         self.scopes = scopes
         return result
 
-    def _assigned(self, name: str) -> list[Slot]:
-        """The globals that a function without a body may change, by its contract."""
+    def _assigned(self, name: str) -> list[Slot] | None:
+        """The globals that a function without a body may change, by its contract; None: all."""
         listed = [c for c in self.contracts[name] if c.kind == "assigns" and not c.behavior]
-        everything = self.exposed()
         if len(listed) != 1:
-            return everything
+            return None
         words = [word.text for word in listed[0].words if word.text != ","]
         if words == ["\\nothing"]:
             return []
         slots = [self.scopes[0].get(word) for word in words if word != "\\result"]
-        if any(word in "[].(+" for word in words):
-            return everything
-        return everything if None in slots else [slot for slot in slots if slot is not None]
+        if any(word in "[].(+" for word in words) or None in slots:
+            return None
+        return [slot for slot in slots if slot is not None]
 
     # ---- formulas
 

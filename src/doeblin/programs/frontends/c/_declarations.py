@@ -12,7 +12,6 @@ from ...system.terms import ZERO, const
 from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
-from ._shapes import assigned, names_in, reached_from_outside
 from ._static import ARRAY, POINTER
 from ._types import CType, Opaque, Struct
 
@@ -342,18 +341,10 @@ class Declarations(Contracts):
             self._at_start(name, self._constant_initial(node, kind), node)
 
     def define_globals(self) -> None:
-        """Those without an initialiser: zero, or unknown if another file defines them. Constants,
-        and static ones that only `main` writes, or what only that calls, are out of the reach of
-        other files."""
-        outside = [self.functions[name] for name in reached_from_outside(self.functions)]
-        written = {name for body in outside for name in assigned(body, steps=True)}
-        mentioned = {name for body in outside for name in names_in(body)}
-        for shown in self._hidden - mentioned:
-            self.sealed |= self.scopes[0][shown].names()
+        """Those without an initialiser: zero, or unknown if another file defines them."""
+        self.seal(self._globals, self._hidden)
         for shown, node in self._globals.items():
             slot = self.scopes[0][shown]
-            if self.is_const(node) or ("static" in node.storage and shown not in written):
-                self.sealed |= slot.names()
             if node.init is not None or slot.name is None or isinstance(slot.kind, Opaque):
                 continue
             if "extern" in node.storage:

@@ -211,12 +211,12 @@ class Emitter:
         self.graph.blocks[where].statements.append(statement)
 
     def blank_variable(
-        self, name: str, kind: CType, place: Place, value: int | None
+        self, name: str, kind: CType, place: Place, value: int | None, origin: str = "cell"
     ) -> Assign | Havoc:
         """What gives a variable that is a cell its first value, or leaves that open."""
         if value is not None:
             return Assign(name, const(value), place)
-        return Havoc(name, self.site(), kind.low, kind.high, place, origin="cell")
+        return Havoc(name, self.site(), kind.low, kind.high, place, origin=origin)
 
     def snapshot(self, value: Value) -> Value:
         """The value as it is now, whatever is assigned later."""
