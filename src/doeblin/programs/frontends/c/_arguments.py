@@ -24,6 +24,7 @@ class Arguments(Expressions):
         slot = self.parameter(parameter, argument) if fixed else None
         if slot is not None or self.parameter_type(parameter) is None:
             return slot
+        self.expect(argument, self.parameter_type(parameter) or kind)
         if self.element_of(argument) is None and not self.is_null(argument):
             return None
         return self._kept_address(argument, later)

@@ -12,6 +12,7 @@ from ...system.terms import ZERO, Term, compare, ite, neg, truth, var
 from ._emitter import Slot, Value
 from ._library import (
     ABSOLUTE,
+    ALLOCATING,
     ASSERTIONS,
     ASSUMPTIONS,
     BUILT_IN,
@@ -20,6 +21,7 @@ from ._library import (
     FAILURES,
     FLOATING,
     FORMATS,
+    FREEING,
     MODELLED,
     PARTLY_KNOWN,
     RANGES,
@@ -46,7 +48,6 @@ class Calls(Outside):
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        self.stack: list[str] = []
         self.asserting = 0  # within how many assertions that the program defines
         self.renamed: set[str] = set()
         self.promises: dict[str, set[str]] = {}  # of functions, what gcc takes for granted
@@ -104,6 +105,10 @@ class Calls(Outside):
         if name in UNREACHABLE:
             self.require(truth(False), f"undefined behaviour: {name} reached", place)
             return None
+        if name in FREEING:
+            return self.free(arguments, node)
+        if name in ALLOCATING:
+            raise self.unsupported(f"what '{name}' returns, used so,", node)
         if name in SILENT:
             return self._printed(name, arguments, node)
         if name in ABSOLUTE:

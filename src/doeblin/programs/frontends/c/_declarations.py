@@ -123,17 +123,20 @@ class Declarations(Contracts):
         """Brings a pointer into scope, if it is one that is modelled."""
         element, init = self.pointed_type(node), _scalar(node.init)
         known = init is None or self.is_null(init)
-        known = known or (self.element_of(init) is not None and not self.harmless(init))
+        if element is not None and init is not None:
+            self.expect(init, element)
+        if not known and self.element_of(init) is not None:
+            known = self.allocates(init) or not self.harmless(init)
         if element is None or not known or "extern" in node.storage:
             return False
         unread = node.name in self.only_assigned or node.name not in self.mentioned
         empty = init is None or self.is_null(init)
         if unread and (empty or len(self.scopes) > 1):
-            if not empty:
+            if not empty and not self.harmless(init):
                 self.address(init)
             self.scopes[-1][node.name] = Slot(POINTER)
             return True
-        if init is not None and _mentions(init, node.name):
+        if init is not None and _mentions(init, node.name, evaluated=True):
             raise self.unsupported("a pointer in its own initialiser", node)
         if len(self.scopes) == 1 or "static" in node.storage:
             self._lasting_pointer(node, element, init)
@@ -142,6 +145,8 @@ class Declarations(Contracts):
         if init is None:
             self.unset(slot, node)
         else:
+            self.scopes[-1][node.name] = slot  # as in `malloc(sizeof *p)`
+            self.expect(init, element, slot.pointer)
             self.set_pointer(slot, self.address(init), node)
         self.scopes[-1][node.name] = slot
         return True
@@ -316,7 +321,7 @@ class Declarations(Contracts):
         if id(node) not in self.statics:
             name = self.statics[id(node)] = self.fresh(node.name, kind, self.place(node))
             value = 0 if node.init is None else self._constant_initial(node, kind)
-            self._at_start(name, value, node)
+            self.start_with(name, value, node)
         slot = Slot(kind, self.statics[id(node)], const=self.is_const(node))
         self.scopes[-1][node.name] = self.living(slot, node)
 
@@ -338,7 +343,7 @@ class Declarations(Contracts):
                 raise InputError(f"'{node.name}' is defined twice", place=self.place(node))
             self._globals[node.name] = node
             name = self.scopes[0][node.name].name or ""
-            self._at_start(name, self._constant_initial(node, kind), node)
+            self.start_with(name, self._constant_initial(node, kind), node)
 
     def define_globals(self) -> None:
         """Those without an initialiser: zero, or unknown if another file defines them."""
@@ -350,14 +355,14 @@ class Declarations(Contracts):
             if "extern" in node.storage:
                 self.havoc(slot.name, slot.kind, self.place(node), origin="global", block=0)
             else:
-                self._at_start(slot.name, 0, node)
+                self.start_with(slot.name, 0, node)
 
     def _constant_initial(self, node: Any, kind: CType) -> int:
         """Static storage is initialised once, before the program starts."""
         value, own = self.constant(_scalar(node.init))
         return self.constant_value(self.convert(Value(const(value), own), kind), node)
 
-    def _at_start(self, name: str, value: int, node: Any) -> None:
+    def start_with(self, name: str, value: int, node: Any) -> None:
         """Before all else: a recursive function is read when `main` has been."""
         start = Assign(name, const(value) if value else ZERO, self.place(node))
         self.graph.blocks[0].statements.insert(self._initialised, start)
@@ -374,7 +379,10 @@ def _scalar(node: Any) -> Any:
     return node
 
 
-def _mentions(node: Any, name: str) -> bool:
+def _mentions(node: Any, name: str, *, evaluated: bool = False) -> bool:
+    """Is the name in an expression, or in what is `evaluated` of it?"""
     if isinstance(node, c_ast.ID) and node.name == name:
         return True
-    return any(_mentions(child, name) for _, child in node.children())
+    if evaluated and isinstance(node, c_ast.UnaryOp) and node.op == "sizeof":
+        return False
+    return any(_mentions(child, name, evaluated=evaluated) for _, child in node.children())

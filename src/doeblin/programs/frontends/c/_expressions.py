@@ -22,14 +22,14 @@ from ...system.terms import (
     var,
 )
 from ._emitter import Value
+from ._heap import Heap
 from ._library import FLOATING
 from ._order import FALLIBLE, sound
 from ._static import STEPS
-from ._structs import Structs
 from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
 
 
-class Expressions(Structs):
+class Expressions(Heap):
     """Everything that has a value."""
 
     # ---- purity

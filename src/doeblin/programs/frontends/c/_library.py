@@ -48,9 +48,17 @@ UNREACHABLE = frozenset({"__builtin_unreachable"})
 
 SILENT = frozenset({
     "printf", "fprintf", "puts", "putchar", "fputs", "putc", "fputc", "fflush", "srand", "perror",
-    "free",
 })  # fmt: skip
 """Changes no variable; what is returned is an int of which nothing else is known."""
+
+ALLOCATING = {"malloc": 1, "calloc": 2}
+"""A new object or null, and the number of arguments."""
+
+FREEING = frozenset({"free"})
+"""The end of an object that was allocated."""
+
+REALLOCATING = frozenset({"realloc", "reallocarray", "aligned_alloc"})
+"""Other functions that return memory: refused."""
 
 FORMATS = {"printf": 0, "fprintf": 1}
 """Which argument says what is printed; it must be a literal where a pointer is printed, too."""
@@ -63,6 +71,7 @@ TURNED = frozenset({"printf", "fprintf", "puts", "fputs"})
 
 BUILT_IN = frozenset(
     {
+        "malloc", "calloc", "realloc", "free",
         "abs", "labs", "llabs", "imaxabs", "ffs", "ffsl", "ffsll", "toascii", "tolower", "toupper",
         *(f"is{what}" for what in (
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
@@ -121,8 +130,9 @@ REFUSED = frozenset(
         "atexit", "at_quick_exit", "on_exit", "fork", "vfork", "pthread_create", "thrd_create",
         "alarm",
     }
+    | REALLOCATING
 )  # fmt: skip
-"""Control flow that is not modelled."""
+"""Control flow and memory that are not modelled."""
 
 _INPUT = re.compile(r"nondet|unknown|unkown|havoc|^any$", re.IGNORECASE)
 _INPUT_TYPES: dict[str, CType] = {
@@ -145,5 +155,5 @@ def input_type(name: str) -> CType:
 
 MODELLED = (
     ASSERTIONS | ASSUMPTIONS | FAILURES | ENDINGS | UNREACHABLE | SILENT | frozenset(ABSOLUTE)
-    | frozenset(RANGES) | EXPECTING | FLOATING | REFUSED | {VIOLATION}
+    | frozenset(RANGES) | ALLOCATING.keys() | FREEING | EXPECTING | FLOATING | REFUSED | {VIOLATION}
 )  # fmt: skip

@@ -18,6 +18,7 @@ from ._library import (
     ASSUMPTIONS,
     ENDINGS,
     FAILURES,
+    FREEING,
     MODELLED,
     UNREACHABLE,
     VIOLATION,
@@ -28,6 +29,7 @@ from ._static import STEPS, Static
 from ._unsupported import Unsupported
 
 FALLIBLE = frozenset({"/", "%", "<<", ">>"})
+_HEAP = "allocated memory"  # which of its objects are there: what pointers are worth
 _ANYTHING = "*"  # what a function without a body may change: every global
 _FAILING = ASSERTIONS | FAILURES | UNREACHABLE | {VIOLATION}
 _ENDING = ASSUMPTIONS | ENDINGS
@@ -230,6 +232,8 @@ class Order(Static):
         found = Effects()
         if isinstance(node, c_ast.ID):
             found.reads |= self._key(node.name, inner)
+            slot = None if inner else self.lookup(node.name)
+            found.reads |= {_HEAP} if slot is not None and slot.pointer is not None else set()
         elif isinstance(node, c_ast.FuncDecl) or (
             isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
         ):
@@ -320,8 +324,10 @@ class Order(Static):
             definition = self.functions[name]
             found = self._effects(definition.body, self._parameters(name))
             found.fails |= mentions_pointers(definition)
+            found.reads.add(_HEAP)
         elif name in MODELLED or is_input(name):
-            found.fails = name in _FAILING
+            found.fails = name in _FAILING or name in FREEING
+            found.called_writes |= {_HEAP} if name in FREEING else set()
             found.ends = name in _ENDING
         else:
             found.called_writes.add(_ANYTHING)

@@ -168,6 +168,7 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
     lowering.body(entry, frame, None)
     lowering.stop()
     lowering.read_procedures()
+    lowering.check_allocations()
     lowering.note_unused()
     without_copies(lowering.graph, lowering.taken)
     settle(lowering.graph, lowering.pointing_at)

@@ -264,8 +264,10 @@ class Statements(Declarations):
         frame = self.frames[-1]
         frame.breaks.append(after)
         frame.continues.append(again)
+        self.turns.append(len(self.chain()))
         self.start(block)
         self.statement(body)
+        self.turns.pop()
         frame.breaks.pop()
         frame.continues.pop()
 
@@ -289,6 +291,8 @@ class Statements(Declarations):
                 values = self.structure_value(node.expr, kind)
                 self.set_structure(self.entire(frame.result), kind, values, node)
             elif isinstance(frame.result, Slot):
+                if frame.result.pointer is not None:
+                    self.expect(node.expr, frame.result.pointer.element)
                 self.set_pointer(frame.result, self.returned_address(node.expr), node)
             elif frame.result is not None:
                 value = self.convert(self.rvalue(node.expr), frame.result[1])
