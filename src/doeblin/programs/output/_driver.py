@@ -10,7 +10,7 @@ from pathlib import Path
 from ..._errors import InputError, Place
 from ..._files import MEBIBYTE, read_text
 from .._program import Program
-from ..frontends.c import ASSERTIONS, ASSUMPTIONS, FAILURES
+from ..frontends.c import ALLOCATING, ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..system import Graph, Havoc
 from ..verdict import Outcome, Verdict
 from ._names import Edits, commented, defined, graph_of
@@ -62,6 +62,26 @@ static int doeblin_assume(int holds) {
   while (!holds) continue;
   return 1;
 }"""
+# What a compiler knows of these functions it need not know of ours.
+_ALLOCATING = {
+    "malloc": """\
+static void *doeblin_malloc(unsigned long size) {
+  void *found = 0;
+  if (size >> 63 || !doeblin_input()) return 0;
+  doeblin_assume((found = __builtin_malloc(size)) != 0);
+  return found;
+}
+""",
+    "calloc": """\
+static void *doeblin_calloc(unsigned long number, unsigned long size) {
+  unsigned long whole = 0;
+  void *found = 0;
+  if (__builtin_mul_overflow(number, size, &whole) || whole >> 63 || !doeblin_input()) return 0;
+  doeblin_assume((found = __builtin_calloc(number, size)) != 0);
+  return found;
+}
+""",
+}
 _UNTESTABLE = {
     "ACSL": "what fails is an annotation, which compilers do not read",
     "returned none": "compilers make up a value that was not returned, and nothing need fail",
@@ -155,7 +175,7 @@ def _source(program: Program, graph: Graph, renamed: set[Place]) -> str:
         for havoc in _sites(graph, "call"):
             place, name = havoc.place, havoc.call or ""
             if place is not None and place.file == file and edits.word(place) == name:
-                edits.replace(place, len(name), _reader(graph.variables[havoc.name].kind))
+                edits.replace(place, len(name), _reader(havoc, graph))
                 renamed.add(place)
 
         def header(found: re.Match[str]) -> str:
@@ -214,19 +234,23 @@ def _definitions(
             yield f"#define {name}(...) doeblin_fail()\n"
     readers: dict[str, str] = {}
     for havoc in _sites(graph, "call"):
-        kind = graph.variables[havoc.name].kind
-        if havoc.place in renamed:
-            readers[_reader(kind)] = f"static {kind}"
+        kind, name = graph.variables[havoc.name].kind, _reader(havoc, graph)
+        if havoc.call in ALLOCATING:
+            if havoc.place not in renamed:
+                raise InputError("a macro allocates memory, and a test cannot say if that fails")
+            readers[name] = _ALLOCATING[havoc.call]
+        elif havoc.place in renamed:
+            readers[name] = f"static {kind} {name}() {{ return doeblin_input(); }}\n"
         elif havoc.call and not defined(havoc.call, text):  # called by a macro
-            readers.setdefault(havoc.call, kind)
-    for name, kind in readers.items():
-        yield f"{kind} {name}() {{ return doeblin_input(); }}\n"
+            readers.setdefault(havoc.call, f"{kind} {havoc.call}() {{ return doeblin_input(); }}\n")
+    yield from readers.values()
     for havoc, value in inputs:
         if havoc.origin == "global":
             variable = graph.variables[havoc.name]
             yield f"{variable.kind} {variable.shown} = {value};\n"
 
 
-def _reader(kind: str) -> str:
-    """Our function that reads an input of this type."""
-    return f"doeblin_{kind.replace(' ', '_')}"
+def _reader(havoc: Havoc, graph: Graph) -> str:
+    """Our function that reads an input of this type, or that allocates where an input says so."""
+    kind = graph.variables[havoc.name].kind
+    return f"doeblin_{havoc.call if havoc.call in ALLOCATING else kind.replace(' ', '_')}"

@@ -12,7 +12,7 @@ from ..._errors import InputError, Place
 from ..._text import json_text
 from ..._version import __version__
 from .._program import Program
-from ..frontends.c import SIGNED_OVERFLOW
+from ..frontends.c import ALLOCATING, SIGNED_OVERFLOW
 from ..system import Graph
 from ..system.terms import TooLargeError, c_number, c_text
 from ..verdict import Outcome, Verdict
@@ -112,7 +112,10 @@ def _violation(program: Program, verdict: Verdict) -> str:
         if havoc.origin == "call":
             end = closing(program.text, havoc.place)
             if end is not None:
-                constraint = {"value": f"\\result == {value}", "format": "acsl_expression"}
+                said = f"\\result == {value}"
+                if havoc.call in ALLOCATING and value:  # an object, wherever that is
+                    said = "\\result != 0"
+                constraint = {"value": said, "format": "acsl_expression"}
                 segments.append(_segment("function_return", _location(end[0]), constraint))
         elif (place := following(program.text, havoc.place)) is not None:
             name = graph.variables[havoc.name].shown

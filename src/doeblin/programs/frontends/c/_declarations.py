@@ -159,7 +159,7 @@ class Declarations(Contracts):
             return
         if len(self.scopes) == 1 and node.name in scope:
             raise self.unsupported("a pointer that is declared twice", node)
-        if init is not None and not self._lasts(init):
+        if init is not None and (self.allocates(init) or not self._lasts(init)):
             raise InputError("what is static begins with a constant", place=self.place(node))
         where = self.current, len(self.graph.blocks[self.current].statements)
         slot = self.pointer(node, element, (id(node),), (self.scope_id(self.scopes[0]),))

@@ -91,6 +91,7 @@ class Heap(Structs):
         super().__init__(*args, **options)
         self._memories: dict[Key, _Memory] = {}
         self._wanted: dict[int, _Wanted] = {}
+        self.later: set[int] = set()  # calls that allocate, where there are no labels
         self.turns: list[int] = []  # how many scopes there are around the loops that we are in
         self.stack: list[str] = []  # of functions that are being inlined
 
@@ -154,6 +155,10 @@ class Heap(Structs):
         self._check_library(name, arguments, node)
         self.check_operands(arguments, node)
         size = self._size(arguments, name == "calloc")
+        known = size.bytes()
+        parts = (int(known.leaf) if known.constant else size.unit) % found[0]
+        if parts and isinstance(wanted.element, Struct):
+            raise self.unsupported("memory for a part of a structure", node)
         live = self.fresh("", INT)
         self.start_with(live, 1, node)
         self.assign(live, ONE)  # also if it fails, when nothing points there
@@ -261,6 +266,7 @@ class Heap(Structs):
             if inner[: len(key)] == key:
                 self.lives[inner] = Life(scope, life.born, variable_length=False)
         self._memories[key] = memory
+        self._summaries.clear()  # of functions that may change it
 
     def check_allocations(self) -> None:
         """An object is one: none is allocated while there may be pointers to the one before."""
@@ -289,6 +295,12 @@ class Heap(Structs):
         there = compare("=", var(memory.live), ONE)
         there = there if here is None else implies(here, there)
         self.require(there, f"undefined behaviour: {what}", self.place(node))
+
+    def objects_in(self, found: Address) -> list[Key]:
+        """Without goto, what is allocated further on in the text is not there yet: if this is in a
+        loop with that, either it is refused or the pointer is new in every turn."""
+        known = super().objects_in(found)
+        return [key for key in known if key in self.objects or key[0] not in self.later]
 
     def _is(self, found: Address, key: Key) -> Term:
         return compare("=", found.to, const(self.number(key)))
@@ -360,6 +372,20 @@ def _parts(node: Any) -> list[Any]:
     if isinstance(node, c_ast.ExprList):
         return [node.exprs[-1]]
     return [node.expr] if isinstance(node, c_ast.Cast) else []
+
+
+def allocations(tree: Any) -> set[int]:
+    """The calls that allocate, if there is no label in the file."""
+    found: set[int] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Label):
+            return set()
+        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in ALLOCATING:
+            found.add(id(node))
+        todo += [child for _, child in node.children()]
+    return found
 
 
 def _has_label(node: Any) -> bool:

@@ -15,6 +15,7 @@ from ...system.terms import compare, const, var
 from ._clean import clean
 from ._emitter import Slot
 from ._fixed import settle
+from ._heap import allocations
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._points import Points
 from ._preprocess import Preprocessor
@@ -122,6 +123,7 @@ def _next_line(parser: CParser) -> int | None:
 
 
 def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
+    lowering.later = allocations(tree)
     lowering.by_constants = indexed_by_constants(tree)
     lowering.only_assigned, lowering.mentioned = only_assigned(tree), names_in(tree)
     for number, item in enumerate(tree.ext):

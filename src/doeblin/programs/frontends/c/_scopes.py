@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...system import Variable
+from ...system import Graph
 from ._emitter import Cells, Slot
 from ._points import Pointer
 
 
 def written(
     scopes: Sequence[Mapping[str, Slot]],
-    variables: Mapping[str, Variable],
+    graph: Graph,
     targets: Callable[[Pointer], set[str]],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The variables and arrays of the graph by their names in the text; and of those that have no
@@ -20,6 +20,7 @@ def written(
     scope: dict[str, str] = {}
     parts: dict[str, str] = {}
     pointing: dict[str, str] = {}
+    alone: dict[str, str] = {}
     for frame in scopes:
         scope |= {shown: slot.name for shown, slot in frame.items() if slot.name is not None}
     for frame in scopes:
@@ -30,12 +31,17 @@ def written(
             elif slot.cells is not None:
                 scope |= _named(shown, slot.cells)
             elif slot.pointer is not None:
-                parts |= dict.fromkeys(targets(slot.pointer), f"{shown}[..]")
+                found = targets(slot.pointer)
+                parts |= dict.fromkeys(found, f"{shown}[..]")
+                if slot.pointer.at is None and len(found) == 1 and found <= graph.arrays.keys():
+                    alone[shown] = min(found)
                 pointing |= {part: shown for part in (slot.pointer.to, slot.pointer.at) if part}
+    # Memory has no name but that of a pointer which never points elsewhere.
+    scope |= {shown: name for shown, name in alone.items() if name not in scope.values()}
     named = set(scope.values())
     for part, shown in pointing.items():
         # `p - a`, where it is this array that is called so.
-        wanted = variables[part].shown
+        wanted = graph.variables[part].shown
         if any(
             wanted == f"({shown} - {name})" for name in scope if scope[name] in named & parts.keys()
         ):

@@ -205,7 +205,7 @@ class Statements(Declarations):
 
     def _loop(self, head: int, node: Any, keyword: str, body: Any = None) -> None:
         scope, parts = written(
-            self.scopes, self.graph.variables, lambda p: self.names_of(self.targets.of(p.key))
+            self.scopes, self.graph, lambda p: self.names_of(self.targets.of(p.key))
         )
         inner = None
         if isinstance(body, c_ast.Compound):
