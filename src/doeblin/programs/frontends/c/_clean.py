@@ -18,7 +18,7 @@ from ._unsupported import Unsupported
 PRAGMA = "doeblin"
 _DROP = frozenset(
     {
-        "__extension__", "__inline", "__inline__", "inline", "register",
+        "__extension__", "__inline", "__inline__", "inline",
     }
 )  # fmt: skip
 _RESTRICT = frozenset({"restrict", "__restrict", "__restrict__"})

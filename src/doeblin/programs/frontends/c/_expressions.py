@@ -232,6 +232,8 @@ class Expressions(Heap):
             return slot.name, slot.kind
         if isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp):
             raise self.unsupported(_describe(node), node)
+        if isinstance(node, c_ast.GenericSelection):
+            raise self.unsupported("_Generic in place of a variable", node)
         raise InputError("this cannot be assigned to", place=self.place(node))
 
     def _step(self, node: Any) -> Value:

@@ -20,12 +20,19 @@ from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._points import Points
 from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
+from ._rules import check_rules
 from ._shapes import assigned, indexed_by_constants, names_in, only_assigned
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
 
 _READINGS = 30  # of what pointers may point to
+_EXTENSIONS = {
+    "_Alignof": "'_Alignof' an expression",
+    "__builtin_offsetof": "'offsetof'",
+    "__builtin_va_arg": "'va_arg'",
+    "__builtin_types_compatible_p": "'__builtin_types_compatible_p'",
+}
 
 
 def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None = None) -> Graph:
@@ -38,6 +45,7 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
     try:
         tree = parser.parse("\n".join(token.text for token in cleaned.tokens), file)
         targets = Points()
+        check_rules(tree, Procedures(places, file, wraps=wraps).place)
         for _ in range(_READINGS):
             lowering = Procedures(places, file, wraps=wraps)
             lowering.targets = targets
@@ -57,6 +65,8 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
     except ParseError as error:
         found = _located(str(error), _next_line(parser), places, end)
         found = _unended(cleaned.tokens, places, found)
+        if extension := _extension(cleaned.tokens, places, found.place):
+            raise extension from None
         raise _misplaced(cleaned.tokens, found.place) or _undeclared(preprocessor, found) from None
     except RecursionError:
         raise Unsupported("nesting this deep", Place(file)) from None
@@ -88,6 +98,19 @@ def _unended(tokens: list[Token], places: list[Place], error: InputError) -> Inp
     following = f"(before: {tokens[at].text}, line {here.line})"
     message = f"C syntax error after '{last}': is a ';' missing? {following}"
     return InputError(message, place=end)
+
+
+def _extension(tokens: list[Token], places: list[Place], place: Place | None) -> Exception | None:
+    """What compilers take and the parser does not: a few things of GNU C."""
+    at = places.index(place) if place is not None and place in places else 0
+    before = [token.text for token in tokens[max(0, at - 3) : at + 1]]
+    for word, what in _EXTENSIONS.items():
+        if word in before:
+            return Unsupported(what, places[at])
+    depth = sum({"{": 1, "}": -1}.get(token.text, 0) for token in tokens[:at])
+    if depth and before[-2:] == [")", "{"]:
+        return Unsupported("functions within functions", places[at])
+    return None
 
 
 def _misplaced(tokens: list[Token], place: Place | None) -> Unsupported | None:

@@ -289,15 +289,17 @@ class Static(Emitter):
         kind = self.kind_of(node.expr)
         if isinstance(kind, Opaque):
             raise self.unsupported(f"_Generic on {kind.what}", node)
-        default = None
+        default, found = None, []
         for item in node.associations:
             if item.type is None:
                 default = item.expr
             elif self.type(item.type) == kind:
-                return item.expr
-        if default is None:
+                found.append(item.expr)
+        if len(found) > 1:
+            raise InputError(f"_Generic has two cases for '{kind.name}'", place=self.place(node))
+        if default is None and not found:
             raise InputError(f"_Generic has no case for '{kind.name}'", place=self.place(node))
-        return default
+        return found[0] if found else default
 
     # ---- constants
 

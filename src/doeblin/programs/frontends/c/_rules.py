@@ -1,0 +1,201 @@
+"""What C forbids of declarations, wherever they stand: a text that breaks these rules is no C.
+
+Scopes hold tags and names (C11 6.2.1, 6.2.3, 6.7p3); objects and members have complete types
+(6.7p7, 6.7.2.1p3); what is `register` has no address (6.5.3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+
+from ...._errors import InputError, Place
+from ._types import type_of
+
+_Tag = c_ast.Struct | c_ast.Union | c_ast.Enum
+
+
+@dataclass
+class _Scope:
+    tags: dict[str, Any] = field(default_factory=dict)  # the node that defines it, or declares it
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def check_rules(tree: Any, place: Callable[[Any], Place]) -> None:
+    """Raise an InputError at the first declaration that C forbids."""
+    _Rules(place).visit(tree)
+
+
+class _Rules(c_ast.NodeVisitor):
+    def __init__(self, place: Callable[[Any], Place]):
+        self._place = place
+        self._scopes = [_Scope()]
+        self._seen: set[int] = set()  # one node may belong to several declarations
+        self._open: list[Any] = []  # whose members are being read
+
+    def _bad(self, said: str, node: Any) -> InputError:
+        return InputError(said, place=self._place(node))
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        self._scopes.append(_Scope())
+        yield
+        self._scopes.pop()
+
+    # ---- scopes
+
+    def visit_FileAST(self, node: Any) -> None:
+        self.generic_visit(node)
+        for declared in self._scopes[0].names.values():
+            # A tentative definition may be completed by the end of the file.
+            if isinstance(declared, c_ast.Decl) and "extern" not in declared.storage:
+                self._complete(declared.type, declared)
+
+    def visit_FuncDef(self, node: Any) -> None:
+        self._declare(node.decl)
+        with self._scope():
+            function = node.decl.type
+            for part in (function.type, *(node.param_decls or ())):
+                self.visit(part)
+            for parameter in function.args.params if function.args else ():
+                self.visit(parameter)
+            for item in node.body.block_items or ():  # the body's scope is the parameters'
+                self.visit(item)
+
+    def visit_FuncDecl(self, node: Any) -> None:
+        with self._scope():
+            for parameter in node.args.params if node.args else ():
+                self.visit(parameter)
+        self.visit(node.type)
+
+    def _block(self, node: Any) -> None:
+        with self._scope():
+            self.generic_visit(node)
+
+    visit_Compound = visit_For = _block
+
+    # ---- names
+
+    def visit_Decl(self, node: Any) -> None:
+        self.generic_visit(node)
+        if node.name is None:
+            return
+        self._declare(node)
+        if len(self._scopes) > 1 and "extern" not in node.storage:
+            self._complete(node.type, node)
+
+    def _declare(self, node: Any) -> None:
+        names = self._scopes[-1].names
+        before = names.get(node.name)
+        if before is not None:
+            self._twice(before, node)
+        # What is static stays so, and what is initialised is.
+        kept = isinstance(before, c_ast.Decl) and (
+            (before.init is not None and node.init is None) or "static" in before.storage
+        )
+        names[node.name] = before if kept else node
+
+    def _twice(self, before: Any, node: Any) -> None:
+        if not isinstance(before, c_ast.Decl):
+            raise self._bad(f"'{node.name}' is declared twice in a scope", node)
+        was, now = "static" in before.storage, "static" in node.storage
+        function = isinstance(node.type, c_ast.FuncDecl)
+        inherits = "extern" in node.storage or function
+        if (now and not was) or (was and not now and not inherits):
+            raise self._bad(f"'{node.name}' is declared as static, and as not", node)
+        lasting = len(self._scopes) == 1 or function or "extern" in node.storage
+        if not lasting and "extern" not in before.storage:
+            raise self._bad(f"'{node.name}' is declared twice in a scope", node)
+
+    def visit_Typedef(self, node: Any) -> None:
+        self.generic_visit(node)
+        names = self._scopes[-1].names
+        before = names.get(node.name)
+        if before is not None:
+            other = not isinstance(before, c_ast.Typedef)
+            if other or _plain(before.type) != _plain(node.type):
+                raise self._bad(f"the type '{node.name}' is defined as two", node)
+        names[node.name] = node
+
+    def visit_Enumerator(self, node: Any) -> None:
+        self.generic_visit(node)
+        names = self._scopes[-1].names
+        if node.name in names:
+            raise self._bad(f"'{node.name}' is declared twice in a scope", node)
+        names[node.name] = node
+
+    def visit_UnaryOp(self, node: Any) -> None:
+        self.generic_visit(node)
+        if node.op == "&" and isinstance(node.expr, c_ast.ID):
+            found = self._named(node.expr.name)
+            if isinstance(found, c_ast.Decl) and "register" in found.storage:
+                raise self._bad(f"'{node.expr.name}' is register, and has no address", node)
+
+    def _named(self, name: str) -> Any:
+        return next((s.names[name] for s in reversed(self._scopes) if name in s.names), None)
+
+    # ---- tags
+
+    def visit_Struct(self, node: Any) -> None:
+        self._tag(node, node.decls)
+
+    visit_Union = visit_Struct
+
+    def visit_Enum(self, node: Any) -> None:
+        self._tag(node, node.values)
+
+    def _tag(self, node: Any, inside: Any) -> None:
+        if id(node) in self._seen:
+            return
+        self._seen.add(id(node))
+        if node.name is not None:
+            self._new_tag(node, inside is not None)
+        if inside is not None:
+            self._open.append(node)
+            for member in inside if isinstance(inside, list) else inside.enumerators:
+                if isinstance(member, c_ast.Decl):  # its name is the structure's alone
+                    self.visit(member.type)
+                    self._complete(member.type, member)
+                else:
+                    self.visit(member)
+            self._open.pop()
+
+    def _new_tag(self, node: Any, defines: bool) -> None:
+        before = self._scopes[-1].tags.get(node.name) if defines else self._tagged(node.name)
+        if before is not None and type(before) is not type(node):
+            raise self._bad(f"the tag '{node.name}' is of two kinds", node)
+        if defines and before is not None and _inside(before) is not None:
+            raise self._bad(f"the tag '{node.name}' is defined twice in a scope", node)
+        if defines or before is None:
+            self._scopes[-1].tags[node.name] = node
+
+    def _tagged(self, name: str) -> Any:
+        return next((s.tags[name] for s in reversed(self._scopes) if name in s.tags), None)
+
+    def _complete(self, kind: Any, declared: Any) -> None:
+        """An object, or a member, has a size."""
+        while isinstance(kind, c_ast.TypeDecl | c_ast.ArrayDecl):
+            kind = kind.type
+            if isinstance(kind, c_ast.IdentifierType) and len(kind.names) == 1:
+                known = self._named(kind.names[0])
+                kind = known.type if isinstance(known, c_ast.Typedef) else kind
+        if isinstance(kind, _Tag) and kind.name is not None and _inside(kind) is None:
+            found = self._tagged(kind.name)
+            if found is None or _inside(found) is None or found in self._open:
+                raise self._bad(
+                    f"'{declared.name}' has the type '{kind.name}', which is not complete", declared
+                )
+
+
+def _inside(tag: Any) -> Any:
+    return tag.values if isinstance(tag, c_ast.Enum) else tag.decls
+
+
+def _plain(kind: Any) -> object:
+    """What tells simple types apart; all others are taken as alike."""
+    named = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+    return type_of(kind.type.names) if named else None
