@@ -8,6 +8,7 @@ import pytest
 from doeblin.programs import parse_program, verify
 from doeblin.programs.output import acsl, driver, run_driver
 
+from .fuzz.heap import disagree
 from .fuzz.pointers import disagreements
 
 compiled = pytest.mark.skipif(shutil.which("gcc") is None, reason="the truth comes from gcc")
@@ -23,6 +24,13 @@ def test_pointers_agree_with_gcc():
 @compiled
 def test_structures_agree_with_gcc():
     wrong, counts = disagreements(range(101, 133, 2), timeout=2)
+    assert wrong == []
+    assert counts["SAFE"] >= 1 and counts["UNSAFE"] >= 5, counts
+
+
+@compiled
+def test_allocations_agree_with_gcc():
+    wrong, counts = disagree(range(100, 116), timeout=2)
     assert wrong == []
     assert counts["SAFE"] >= 1 and counts["UNSAFE"] >= 5, counts
 
@@ -50,6 +58,29 @@ int main(void) {
 def test_a_null_pointer_fails_in_the_test_that_is_written():
     program = parse_program(NULL, file="p.c")
     verdict = verify(program, timeout=10)
+    assert run_driver(driver(program, verdict), verdict).fails is True
+
+
+ALLOCATED = """#include <stdlib.h>
+int unknown(void);
+int main(void) {
+  int n = unknown(), *p = malloc(sizeof *p), *q = calloc(n, sizeof(int));
+  if (!p) return 0;
+  *p = n;
+  if (n > 5) *q = *p;
+  free(p);
+  free(q);
+}
+"""
+
+
+@compiled
+def test_an_allocation_fails_in_the_test_that_is_written():
+    program = parse_program(ALLOCATED, file="p.c")
+    verdict = verify(program, timeout=10)
+    assert "a null pointer is dereferenced at p.c:7" in verdict.reason
+    chosen = {text.partition("(")[0]: value for text, value in verdict.inputs}
+    assert chosen["malloc"] == 1 and chosen["calloc"] == 0
     assert run_driver(driver(program, verdict), verdict).fails is True
 
 

@@ -18,4 +18,7 @@
 #define DF(p, q) ((p) - (q))
 #define EQ(p, q) ((p) == (q))
 #define OK(p) (p)
+#define NEW(t, n) malloc((n) * sizeof(t))
+#define ZEROS(t, n) calloc(n, sizeof(t))
+#define END(p) free(p)
 int unknown(void);

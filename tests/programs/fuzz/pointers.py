@@ -9,13 +9,14 @@ value is in all runs makes an assertion that is as tight as can be, or too tight
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ DRIVER = """
 #include <stdio.h>
 #include <stdlib.h>
 jmp_buf failed; struct object objects[64]; int object_count, nowhere[4]; long ticks;
+int failing, allocations;
 static int inputs[2], next; static long long low, high; static int seen;
 int unknown(void) { return next < 2 ? inputs[next++] : 0; }
 void probe(int number, long long value) {
@@ -41,8 +43,9 @@ void probe(int number, long long value) {
 int main(void) {
   for (int i = 0; i < COUNT; i++) {
     int fails = 0, late = 0; seen = 0; low = high = 0;
-    for (int n = LEAST; n <= MOST; n++) for (int x = LEAST; x <= MOST; x++) {
-      inputs[0] = n, inputs[1] = x, next = 0, object_count = 0, ticks = 0;
+    for (int n = LEAST; n <= MOST; n++) for (int x = LEAST; x <= MOST; x++)
+    for (failing = 0; failing < WAYS; failing++) {
+      inputs[0] = n, inputs[1] = x, next = 0, object_count = 0, ticks = 0, allocations = 0;
       int how = setjmp(failed);
       if (how == 0) programs[i]();
       fails += how == 1, late += how == 2;
@@ -66,6 +69,8 @@ class Found(NamedTuple):
 
 class Drawn:
     """A program in the words of `pointed.h` and `plain.h`."""
+
+    ways = 1  # in how many ways allocations may fail
 
     def __init__(self, seed: int):
         self.seed = seed
@@ -283,23 +288,27 @@ def truths(drawn: list[Drawn], folder: Path) -> list[Found]:
     heads = "".join(f"int main{d.seed}();\n" for d in drawn)
     table = ", ".join(f"main{d.seed}" for d in drawn)
     head = f"#define COUNT {len(drawn)}\n#define LEAST {LEAST}\n#define MOST {MOST}\n"
+    head += f"#define WAYS {drawn[0].ways}\n"
     (folder / "driver.c").write_text(f"{heads}int (*programs[])() = {{{table}}};\n{head}{DRIVER}")
     (folder / "all.c").write_text("\n".join(parts))
     for source in ("driver.c", "all.c"):
         command = ["gcc", *FLAGS, "-fno-sanitize-recover=all", "-c", source]
         subprocess.run(command, cwd=folder, check=True)
     subprocess.run(["gcc", *FLAGS, "driver.o", "all.o", "-o", "all"], cwd=folder, check=True)
-    done = subprocess.run([folder / "all"], capture_output=True, text=True)
+    leaking = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([folder / "all"], capture_output=True, text=True, env=leaking)
     if done.returncode:
         raise RuntimeError(f"the sanitizers saw what the checks overlooked:\n{done.stderr}")
     return [Found(*map(int, line.split())) for line in done.stdout.splitlines()]
 
 
-def disagreements(seeds: Iterable[int], timeout: float = 2.0) -> tuple[list[str], Counter]:
+def disagreements(
+    seeds: Iterable[int], timeout: float = 2.0, draw: Callable[[int], Drawn] = Drawn
+) -> tuple[list[str], Counter]:
     """Programs on which `verify` and gcc differ, and how many verdicts there were of each kind."""
     wrong: list[str] = []
     counts: Counter = Counter()
-    drawn = [Drawn(seed) for seed in seeds]
+    drawn = [draw(seed) for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
         known = truths(drawn, Path(folder))
     for d, found in zip(drawn, known, strict=True):
