@@ -258,9 +258,10 @@ class Heap(Structs):
         key, scope, chain = self.key(node), self.scope_id(self.scopes[0]), self.chain()
         if memory.turn:
             labels = any(_has_label(self.functions[name]) for name in self.stack)
-            if labels or len(chain) <= self.turns[-1]:
+            inner = [one for one in chain[self.turns[-1] :] if one != scope]
+            if labels or not inner:
                 raise self.unsupported("memory that is allocated in a loop like this", node)
-            scope = chain[self.turns[-1]]
+            scope = inner[0]
         self.living(slot._replace(key=key), node, self.scopes[0])
         for inner, life in self.lives.items():
             if inner[: len(key)] == key:
