@@ -215,6 +215,8 @@ class Statements(Declarations):
         hints = self.loop_hints()
         place = self.place(node)
         self.graph.loops[head] = Loop(keyword, place, self.function, scope, inner, hints, parts)
+        if keyword != "goto":
+            self.turns.append(len(self.chain()))  # up to where the loop is left
 
     def _while_statement(self, node: Any) -> None:
         head, body, after = (self.graph.block() for _ in range(3))
@@ -224,6 +226,7 @@ class Statements(Declarations):
         self.condition(node.cond, body, after)
         self._looped(body, node.stmt, head, after)
         self.jump(head)
+        self.turns.pop()
         self.start(after)
 
     def _dowhile_statement(self, node: Any) -> None:
@@ -234,6 +237,7 @@ class Statements(Declarations):
         self.jump(test)
         self.start(test)
         self.condition(node.cond, head, after)
+        self.turns.pop()
         self.start(after)
 
     def _for_statement(self, node: Any) -> None:
@@ -257,6 +261,7 @@ class Statements(Declarations):
         if node.next is not None:
             self.effects(node.next)
         self.jump(head)
+        self.turns.pop()
         self.start(after)
         self.scopes.pop()
 
@@ -264,10 +269,8 @@ class Statements(Declarations):
         frame = self.frames[-1]
         frame.breaks.append(after)
         frame.continues.append(again)
-        self.turns.append(len(self.chain()))
         self.start(block)
         self.statement(body)
-        self.turns.pop()
         frame.breaks.pop()
         frame.continues.pop()
 
