@@ -31,6 +31,7 @@ from ._emitter import Slot, Value
 from ._library import ALLOCATING, REALLOCATING
 from ._lvalues import Choice, Located
 from ._points import NULL, NUMBERS, Address, Key, Life, Pointer
+from ._shapes import leads_back
 from ._static import ARRAY
 from ._structs import Structs
 from ._types import INT, LONG, ULONG, CType, Opaque, Struct, layout
@@ -91,7 +92,7 @@ class Heap(Structs):
         super().__init__(*args, **options)
         self._memories: dict[Key, _Memory] = {}
         self._wanted: dict[int, _Wanted] = {}
-        self.later: set[int] = set()  # calls that allocate, where there are no labels
+        self.later: set[int] = set()  # calls that allocate, where no goto leads back
         self.turns: list[int] = []  # how many scopes there are around the loops that we are in
         self.stack: list[str] = []  # of functions that are being inlined
 
@@ -257,9 +258,9 @@ class Heap(Structs):
         """From here on the object may be pointed to."""
         key, scope, chain = self.key(node), self.scope_id(self.scopes[0]), self.chain()
         if memory.turn:
-            labels = any(_has_label(self.functions[name]) for name in self.stack)
+            back = any(leads_back(self.functions[name], set()) for name in self.stack)
             inner = [one for one in chain[self.turns[-1] :] if one != scope]
-            if labels or not inner:
+            if back or not inner:
                 raise self.unsupported("memory that is allocated in a loop like this", node)
             scope = inner[0]
         self.living(slot._replace(key=key), node, self.scopes[0])
@@ -298,8 +299,8 @@ class Heap(Structs):
         self.require(there, f"undefined behaviour: {what}", self.place(node))
 
     def objects_in(self, found: Address) -> list[Key]:
-        """Without goto, what is allocated further on in the text is not there yet: if this is in a
-        loop with that, either it is refused or the pointer is new in every turn."""
+        """Unless a goto leads back, what is allocated further on in the text is not there yet: if
+        this is in a loop with that, it is refused, or the pointer is new in every turn."""
         known = super().objects_in(found)
         return [key for key in known if key in self.objects or key[0] not in self.later]
 
@@ -373,24 +374,6 @@ def _parts(node: Any) -> list[Any]:
     if isinstance(node, c_ast.ExprList):
         return [node.exprs[-1]]
     return [node.expr] if isinstance(node, c_ast.Cast) else []
-
-
-def allocations(tree: Any) -> set[int]:
-    """The calls that allocate, if there is no label in the file."""
-    found: set[int] = set()
-    todo = [tree]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, c_ast.Label):
-            return set()
-        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in ALLOCATING:
-            found.add(id(node))
-        todo += [child for _, child in node.children()]
-    return found
-
-
-def _has_label(node: Any) -> bool:
-    return isinstance(node, c_ast.Label) or any(_has_label(child) for _, child in node.children())
 
 
 def _unseen(statement: Statement) -> Statement:

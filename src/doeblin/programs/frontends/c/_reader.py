@@ -15,13 +15,12 @@ from ...system.terms import compare, const, var
 from ._clean import clean
 from ._emitter import Slot
 from ._fixed import settle
-from ._heap import allocations
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._points import Points
 from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
 from ._rules import check_rules
-from ._shapes import assigned, indexed_by_constants, names_in, only_assigned
+from ._shapes import allocations, assigned, indexed_by_constants, names_in, only_assigned
 from ._tokens import Token
 from ._types import Opaque, Wraps
 from ._unsupported import Unsupported

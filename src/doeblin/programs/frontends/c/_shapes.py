@@ -6,7 +6,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from ._library import FAILURES
+from ._library import ALLOCATING, FAILURES
 
 _MOST_SCALARS = 64
 
@@ -179,3 +179,26 @@ def collect_cases(node: Any, found: list[Any]) -> None:
         found.append(node)
     for _, child in node.children():
         collect_cases(child, found)
+
+
+def allocations(tree: Any) -> set[int]:
+    """The calls that allocate, if no goto in the file leads back."""
+    found: set[int] = set()
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.FuncDef) and leads_back(node, set()):
+            return set()
+        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in ALLOCATING:
+            found.add(id(node))
+        todo += [child for _, child in node.children()]
+    return found
+
+
+def leads_back(node: Any, passed: set[str]) -> bool:
+    """Is there a goto in a function to a label that was `passed`? None goes on from ERROR."""
+    if isinstance(node, c_ast.Label):
+        passed.add(node.name)
+    if isinstance(node, c_ast.Goto) and node.name in passed - {"ERROR"}:
+        return True
+    return any(leads_back(child, passed) for _, child in node.children())
