@@ -1,7 +1,8 @@
 """What C forbids of declarations, wherever they stand: a text that breaks these rules is no C.
 
 Scopes hold tags and names (C11 6.2.1, 6.2.3, 6.7p3); objects and members have complete types
-(6.7p7, 6.7.2.1p3); what is `register` has no address (6.5.3.2).
+(6.7p7, 6.7.2.1p3); what is `register` has no address (6.5.3.2); specifiers go together (6.7.1p2,
+6.7.2p2), and not everywhere (6.7.6.3p2, 6.8.5p3, 6.9p2).
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ from pycparser import c_ast
 from ...._errors import InputError, Place
 from ._types import type_of
 
+_SIGNS = ("signed", "unsigned")
+_INTEGERS = frozenset({
+    "", "char", "int", "short", "int short", "long", "int long", "long long", "int long long",
+})  # fmt: skip
+_OTHERS = frozenset({
+    "void", "_Bool", "float", "double", "double long", "_Complex double", "_Complex float",
+    "_Complex double long",
+})  # fmt: skip
+_WORDS = frozenset(" ".join((*_SIGNS, *_INTEGERS, *_OTHERS)).split())
 _Tag = c_ast.Struct | c_ast.Union | c_ast.Enum
 
 
@@ -62,31 +72,69 @@ class _Rules(c_ast.NodeVisitor):
             for part in (function.type, *(node.param_decls or ())):
                 self.visit(part)
             for parameter in function.args.params if function.args else ():
-                self.visit(parameter)
+                self._parameter(parameter)
+                if isinstance(parameter, c_ast.Decl):
+                    self._complete(parameter.type, parameter)
             for item in node.body.block_items or ():  # the body's scope is the parameters'
                 self.visit(item)
 
     def visit_FuncDecl(self, node: Any) -> None:
         with self._scope():
             for parameter in node.args.params if node.args else ():
-                self.visit(parameter)
+                self._parameter(parameter)
         self.visit(node.type)
+        if isinstance(node.type, c_ast.ArrayDecl | c_ast.FuncDecl):
+            raise self._bad("a function returns no array and no function", node.type)
+
+    def _parameter(self, node: Any) -> None:
+        if isinstance(node, c_ast.Decl):
+            if {*node.storage} - {"register"}:
+                raise self._bad(f"'{node.storage[0]}' of a parameter", node)
+            self.visit(node.type)
+            if node.name is not None:
+                self._declare(node)
+        else:
+            self.visit(node)
+
+    def visit_ArrayDecl(self, node: Any) -> None:
+        if isinstance(node.type, c_ast.FuncDecl):
+            raise self._bad("an array has no functions in it", node)
+        self.generic_visit(node)
 
     def _block(self, node: Any) -> None:
         with self._scope():
             self.generic_visit(node)
 
-    visit_Compound = visit_For = _block
+    visit_Compound = _block
+
+    def visit_For(self, node: Any) -> None:
+        for item in node.init.decls if isinstance(node.init, c_ast.DeclList) else ():
+            other = not isinstance(item, c_ast.Decl) or isinstance(item.type, c_ast.FuncDecl)
+            if other or {*item.storage} - {"auto", "register"}:
+                raise self._bad("a loop declares only variables that are automatic", item)
+        self._block(node)
 
     # ---- names
 
     def visit_Decl(self, node: Any) -> None:
         self.generic_visit(node)
         if node.name is None:
+            bare = isinstance(node.type, _Tag) and _inside(node.type) is None
+            if bare and node.type.name is not None:  # a new one, whatever is outside
+                self._scopes[-1].tags.setdefault(node.type.name, node.type)
             return
+        self._stored(node)
         self._declare(node)
         if len(self._scopes) > 1 and "extern" not in node.storage:
             self._complete(node.type, node)
+
+    def _stored(self, node: Any) -> None:
+        """How long it lives, and who sees it."""
+        given, outside = {*node.storage} - {"_Thread_local"}, len(self._scopes) == 1
+        function = isinstance(node.type, c_ast.FuncDecl)
+        within = function and not outside and given - {"extern"}
+        if len(given) > 1 or within or ((outside or function) and given & {"auto", "register"}):
+            raise self._bad(f"'{node.name}' cannot be {' '.join(node.storage)} here", node)
 
     def _declare(self, node: Any) -> None:
         names = self._scopes[-1].names
@@ -104,11 +152,13 @@ class _Rules(c_ast.NodeVisitor):
             raise self._bad(f"'{node.name}' is declared twice in a scope", node)
         was, now = "static" in before.storage, "static" in node.storage
         function = isinstance(node.type, c_ast.FuncDecl)
+        if function != isinstance(before.type, c_ast.FuncDecl):
+            raise self._bad(f"'{node.name}' is declared as a function, and as none", node)
         inherits = "extern" in node.storage or function
         if (now and not was) or (was and not now and not inherits):
             raise self._bad(f"'{node.name}' is declared as static, and as not", node)
-        lasting = len(self._scopes) == 1 or function or "extern" in node.storage
-        if not lasting and "extern" not in before.storage:
+        linked = "extern" in node.storage and "extern" in before.storage
+        if not (len(self._scopes) == 1 or function or linked):
             raise self._bad(f"'{node.name}' is declared twice in a scope", node)
 
     def visit_Typedef(self, node: Any) -> None:
@@ -138,6 +188,14 @@ class _Rules(c_ast.NodeVisitor):
     def _named(self, name: str) -> Any:
         return next((s.names[name] for s in reversed(self._scopes) if name in s.names), None)
 
+    def visit_IdentifierType(self, node: Any) -> None:
+        words = [word for word in node.names if word in _WORDS]
+        signs = sum(word in _SIGNS for word in words)
+        base = " ".join(sorted(word for word in words if word not in _SIGNS))
+        known = base in _INTEGERS if signs else base in _INTEGERS | _OTHERS
+        if words and (signs > 1 or not known or len(words) < len(node.names)):
+            raise self._bad(f"'{' '.join(node.names)}' is no type", node)
+
     # ---- tags
 
     def visit_Struct(self, node: Any) -> None:
@@ -160,6 +218,8 @@ class _Rules(c_ast.NodeVisitor):
                 if isinstance(member, c_ast.Decl):  # its name is the structure's alone
                     self.visit(member.type)
                     self._complete(member.type, member)
+                    if isinstance(member.type, c_ast.FuncDecl) or _is_void(member.type):
+                        raise self._bad(f"the member '{member.name}' is no object", member)
                 else:
                     self.visit(member)
             self._open.pop()
@@ -199,3 +259,8 @@ def _plain(kind: Any) -> object:
     """What tells simple types apart; all others are taken as alike."""
     named = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
     return type_of(kind.type.names) if named else None
+
+
+def _is_void(kind: Any) -> bool:
+    named = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+    return named and kind.type.names == ["void"]

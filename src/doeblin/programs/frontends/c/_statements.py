@@ -389,6 +389,8 @@ class Statements(Declarations):
         try:
             holds = self.constant(node.cond)[0]
         except InputError:
+            if len(self.scopes) == 1:
+                raise
             self._assertion("static_assert", [node.cond], node)
             return
         if not holds:
