@@ -73,8 +73,8 @@ class Verdict:
     queries: int = 0
     sources: tuple[str, ...] = ()
     doubtful: bool = False
-    inputs: tuple[tuple[str, int], ...] = field(default=())
-    law: tuple[tuple[tuple[tuple[str, int], ...], int], ...] = ()
+    inputs: tuple[tuple[str, int | str], ...] = field(default=())
+    law: tuple[tuple[tuple[tuple[str, int | str], ...], int], ...] = ()
     """Where there are more inputs than can be listed: groups of them, and how often each comes."""
 
     @property
@@ -152,7 +152,7 @@ def _line(place: Place | None) -> int | None:
     return place.line if place is not None else None
 
 
-def _listed(inputs: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+def _listed(inputs: Sequence[tuple[str, int | str]]) -> list[dict[str, Any]]:
     return [{"what": what, "value": value} for what, value in inputs]
 
 

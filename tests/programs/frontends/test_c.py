@@ -46,7 +46,7 @@ def test_malformed(text, message):
     [
         ("int main() {\n  int a[3][2];\n  **a = 1;\n}", "pointers at p.c:3:"),
         ("int main() { int x; int *p = &x, **q = &p; **q = 1; }", "pointers at p.c:1:"),
-        ("int main() { double d = 1; d = d + 1; }", "floating point at p.c:1:28"),
+        ("int main() { long double d = 1; d = d + 1; }", "floating point at p.c:1:33"),
         ("int main(int n) { return main(n); }", "recursion of 'main' at p.c:1:26"),
         ("int main() { volatile int v = 1; assert(v); }", "volatile variables at p.c:1:27"),
         ("int main() { double a[1]; a[0] = 1; }", "arrays at p.c:1:27"),

@@ -6,6 +6,7 @@ which order they are asked, which of them together, and when.
 
 from ._claims import claims, claims_of_cells
 from ._context import Context, Source, holds
+from ._floats import float_bounds, float_constants, float_table, tightest
 from ._houdini import prove
 from ._regions import Guide, Regions, guide, products_of
 from ._stages import (
@@ -20,6 +21,7 @@ from ._stages import (
     Stage,
     in_order,
 )
+from ._terms import TermHoudini
 
 __all__ = [
     "CELL_STAGES",
@@ -35,11 +37,16 @@ __all__ = [
     "Regions",
     "Source",
     "Stage",
+    "TermHoudini",
     "claims",
     "claims_of_cells",
+    "float_bounds",
+    "float_constants",
+    "float_table",
     "guide",
     "holds",
     "in_order",
     "products_of",
     "prove",
+    "tightest",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._errors import Place
+from ..._errors import InputError, Place
 from .._program import Program
 from ..frontends.c import FAILURES
 from ..system import Assign, Fill, Graph, Havoc, Store, shown_formula
@@ -23,6 +23,8 @@ def acsl(program: Program, verdict: Verdict) -> str:
     faithful form is left to the C code, which the first lines of the text say.
     """
     graph = graph_of(program, verdict, Outcome.SAFE, "an ACSL annotation")
+    if graph.floating is not None:  # its conditions would be about real numbers
+        raise InputError(f"there is floating point at {graph.floating}, which ACSL reads otherwise")
     edits = Edits(program.text)
     left = []
     found = located(graph, verdict)

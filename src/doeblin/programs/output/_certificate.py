@@ -12,7 +12,16 @@ from ..frontends.c import Unsupported
 from ..frontends.smt import Reader, Script, commands
 from ..solve import Budget, OutOfTime, obligations, recheck
 from ..system import Cut
-from ..system.terms import Definitions, Term, smtlib, symbol, var, variables
+from ..system.terms import (
+    Definitions,
+    Term,
+    smtlib,
+    solver_text,
+    sort_text,
+    symbol,
+    var,
+    variables,
+)
 from ..verdict import Outcome, Verdict, stated
 from ._names import commented
 
@@ -40,16 +49,18 @@ def certificate(program: Program, verdict: Verdict) -> str:
     ]
     formulas = [invariant.formula for invariant in verdict.invariants]
     for cut, formula in zip(proved.system.cuts, formulas, strict=True):
-        parameters = " ".join(f"({symbol(name)} Int)" for name in cut.variables)
+        parameters = " ".join(f"({symbol(name)} {sort_text(name)})" for name in cut.variables)
         lines.append(f"; at {commented(str(cut.place))}")
         name = symbol(PREFIX + cut.name)
-        lines.append(f"(define-fun {name} ({parameters}) Bool {smtlib(formula)})")
+        text = solver_text(formula) if proved.system.floating else smtlib(formula)
+        lines.append(f"(define-fun {name} ({parameters}) Bool {text})")
     for number, obligation in enumerate(obligations(proved.system, formulas)):
         definitions = Definitions(f"t{number}!")
-        text = definitions.text(obligation.formula)
+        whole = obligation.formula
+        text = solver_text(whole) if proved.system.floating else definitions.text(whole)
         lines += ["", f"; {commented(obligation.says)}", "(push 1)", "(set-info :status unsat)"]
         for name in sorted(variables(obligation.formula)):
-            lines.append(f"(declare-const {symbol(name)} Int)")
+            lines.append(f"(declare-const {symbol(name)} {sort_text(name)})")
         lines += [*definitions.lines, f"(assert {text})", "(check-sat)", "(pop 1)"]
     return "\n".join(lines) + "\n"
 
@@ -142,10 +153,11 @@ def _read(count: int, formula: Any, cut: Cut, file: str) -> Term:
             f"{len(cut.variables)} there",
             place=place,
         )
-    reader = Reader(place)
+    reader = Reader(place, floats=True)
     constants = [z3.FreshConst(formula.var_sort(number)) for number in range(count)]
     for constant, name in zip(constants, cut.variables, strict=True):
-        if constant.sort().kind() != z3.Z3_INT_SORT:
-            raise InputError(f"'{name}' is no Int in the invariant of '{cut.name}'", place=place)
+        if constant.sort().sexpr() != sort_text(name):
+            said = f"'{name}' is no {sort_text(name)} in the invariant of '{cut.name}'"
+            raise InputError(said, place=place)
         reader.bind(constant, var(name))
     return reader(z3.substitute_vars(formula.body(), *reversed(constants)) if count else formula)

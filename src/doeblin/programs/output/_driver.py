@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..._files import MEBIBYTE, read_text
 from .._program import Program
 from ..frontends.c import ALLOCATING, ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..system import Graph, Havoc
+from ..system.terms import NAN, format_of, number_of
 from ..verdict import Outcome, Verdict
 from ._names import Edits, commented, defined, graph_of
 from ._run import EXITS, EXPECTED, STOPPED, flags
@@ -112,19 +114,23 @@ def driver(program: Program, verdict: Verdict) -> str:
     parameters = list(_sites(graph, "parameter"))
     if parameters:
         setters = "".join(
-            f" {graph.variables[h.name].shown} = doeblin_input();" for h in parameters
+            f" {graph.variables[h.name].shown} = {_given(graph, h)};" for h in parameters
         )
         body = re.sub(r"(\bmain\s*\([^)]*\)\s*\{)", rf"\1{setters}", body, count=1)
     parts = run.law.parts if run and run.law else [(inputs, 1)]
-    leading = [value for havoc, value in inputs if havoc.origin == "parameter"]
+    leading = [_number(havoc, value) for havoc, value in inputs if havoc.origin == "parameter"]
     groups = [(leading, 1)]
     for part, times in parts:
-        given = [value for havoc, value in part if havoc.origin in ("call", "declaration")]
+        given = [
+            _number(havoc, value)
+            for havoc, value in part
+            if havoc.origin in ("call", "declaration")
+        ]
         groups.append((given, times))
     groups = [(part, times) for part, times in groups if part]
     if any(havoc.origin == "hidden" and havoc.call for havoc, _ in inputs):
         raise InputError("the failure depends on what an external function does to globals")
-    values = ", ".join([*(f"{v}LL" for part, _ in groups for v in part), "0"])
+    values = ", ".join([*(v for part, _ in groups for v in part), "0"])
     sizes = ", ".join([*(f"{{{len(part)}, {times}}}" for part, times in groups), "{0, 0}"])
     taken = _taken(text)
     trapped = taken or any("trap" in flag for flag in flags(verdict))
@@ -137,6 +143,7 @@ def driver(program: Program, verdict: Verdict) -> str:
         ends=EXPECTED + (STOPPED if trapped else EXITS),
         failing=_TRAPPING if taken else _EXITING,
     )
+    head += "".join(_FLOATS[kind] for kind in _FLOATS if _is_read(graph, kind))
     head += "".join(_definitions(text, graph, inputs, renamed))
     body = re.sub(r"\bERROR\s*:", "ERROR: doeblin_fail();", body)
     for name in sorted(FAILURES):
@@ -171,7 +178,7 @@ def _source(program: Program, graph: Graph, renamed: set[Place]) -> str:
         for havoc in _sites(graph, "declaration"):
             if havoc.place is not None and havoc.place.file == file:
                 shown = graph.variables[havoc.name].shown
-                edits.insert(havoc.place, " = doeblin_input()", shift=len(shown))
+                edits.insert(havoc.place, f" = {_given(graph, havoc)}", shift=len(shown))
         for havoc in _sites(graph, "call"):
             place, name = havoc.place, havoc.call or ""
             if place is not None and place.file == file and edits.word(place) == name:
@@ -239,6 +246,10 @@ def _definitions(
             if havoc.place not in renamed:
                 raise InputError("a macro allocates memory, and a test cannot say if that fails")
             readers[name] = _ALLOCATING[havoc.call]
+        elif kind in _FLOATS:  # whose readers are there
+            if havoc.place not in renamed and havoc.call and not defined(havoc.call, text):
+                body = f"return doeblin_{kind}();"
+                readers.setdefault(havoc.call, f"{kind} {havoc.call}() {{ {body} }}\n")
         elif havoc.place in renamed:
             readers[name] = f"static {kind} {name}() {{ return doeblin_input(); }}\n"
         elif havoc.call and not defined(havoc.call, text):  # called by a macro
@@ -247,7 +258,54 @@ def _definitions(
     for havoc, value in inputs:
         if havoc.origin == "global":
             variable = graph.variables[havoc.name]
-            yield f"{variable.kind} {variable.shown} = {value};\n"
+            yield f"{variable.kind} {variable.shown} = {_constant(havoc, value)};\n"
+
+
+# An input of floating point is written as its bits.
+_FLOATS = {
+    kind: f"static {kind} doeblin_{kind}() {{\n"
+    f"  union {{ {whole} bits; {kind} value; }} input = {{doeblin_input()}};\n"
+    "  return input.value;\n}\n"
+    for kind, whole in (("float", "unsigned"), ("double", "unsigned long long"))
+}
+
+
+def _is_read(graph: Graph, kind: str) -> bool:
+    """Is there an input of this type?"""
+    origins = ("call", "declaration", "parameter")
+    sites = (havoc for origin in origins for havoc in _sites(graph, origin))
+    return any(graph.variables[havoc.name].kind == kind for havoc in sites)
+
+
+def _given(graph: Graph, havoc: Havoc) -> str:
+    """The call that reads an input."""
+    kind = graph.variables[havoc.name].kind
+    return f"doeblin_{kind}()" if kind in _FLOATS else "doeblin_input()"
+
+
+def _number(havoc: Havoc, value: int) -> str:
+    """An input, as it is listed."""
+    bits = format_of(havoc.name)
+    if bits is None:
+        return f"{value}LL"
+    raw = value if value >= 0 else (1 << (bits - 1)) | (-1 - value)  # the sign comes first
+    if value == NAN[bits]:
+        raw = {32: 0x7FC00000, 64: 0x7FF8000000000000}[bits]  # which is quiet
+    shown = number_of(value, bits).hex()
+    return f"(long long)0x{raw:x}ULL /* {shown} */"
+
+
+def _constant(havoc: Havoc, value: int) -> str:
+    """The value of a global, written in C."""
+    bits = format_of(havoc.name)
+    if bits is None:
+        return str(value)
+    number = number_of(value, bits)
+    if math.isnan(number):
+        return '__builtin_nan("")'
+    if math.isinf(number):
+        return "__builtin_inf()" if number > 0 else "-__builtin_inf()"
+    return number.hex()
 
 
 def _reader(havoc: Havoc, graph: Graph) -> str:

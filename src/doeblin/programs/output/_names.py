@@ -35,6 +35,10 @@ def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> 
         )
     proved = verdict.proved or program
     graph = proved.graph or program.graph
+    if proved.system.floating and wanted is Outcome.SAFE:
+        raise InputError(
+            f"{what} of a program with floating point is not available; --certificate has the proof"
+        )
     if graph.procedures and wanted is Outcome.SAFE:
         names = ", ".join(f"'{name}'" for name in graph.procedures)
         raise InputError(

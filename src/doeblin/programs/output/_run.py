@@ -23,6 +23,7 @@ _SANITIZERS = {
     "unreachable reached": "-fsanitize=unreachable",
     "out of bounds": "-fsanitize=bounds",
     "is not positive": "-fsanitize=vla-bound",
+    "a floating-point value": "-fsanitize=float-cast-overflow",
     "a null pointer is dereferenced": "-fsanitize=null",
 }
 _SIGNALS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGFPE}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._program import Program
 from ..solve import Fact
 from ..system import Assign, Branch, Call, Fail, Havoc, Return, Store
+from ..system.terms import value_text
 from ..verdict import Verdict
 from ._names import lines_of
 
@@ -29,9 +30,9 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         if isinstance(step, Assign | Havoc):
             name = variables[step.name].shown
             if name:
-                what = f"{name} = {value}"
+                what = f"{name} = {_text(step.name, value)}"
             elif isinstance(step, Havoc) and step.call:
-                what = f"{step.call}() gives {value}"
+                what = f"{step.call}() gives {_text(step.name, value)}"
             else:
                 continue
         elif isinstance(step, Store):
@@ -52,6 +53,10 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
             text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
         shown.append(f"{place.line:>5}  {text:<48}  {what}")
     return [*shown, *(f"    {line}" for line in calls(program, verdict))]
+
+
+def _text(name: str, value: int | bool | None) -> str:
+    return value_text(name, int(value)) if value is not None else ""
 
 
 def calls(program: Program, verdict: Verdict) -> list[str]:

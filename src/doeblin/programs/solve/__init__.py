@@ -3,9 +3,10 @@
 from ._acceleration import accelerate
 from ._atoms import all_term, dnf_term
 from ._bounded import Unrolling
-from ._budget import SECOND, Budget, OutOfTime
+from ._budget import SECOND, Budget, OutOfTime, heedless
 from ._conditions import Conditions, GaveUp, Model
 from ._derivation import replay_arrays
+from ._easing import eased
 from ._paths import Path
 from ._recheck import Obligation, obligations, recheck, solving
 from ._replay import FARTHEST, Fact, Failure, fails_on, replay_clauses, replay_graph
@@ -34,8 +35,10 @@ __all__ = [
     "accelerate",
     "all_term",
     "dnf_term",
+    "eased",
     "fails_on",
     "finish",
+    "heedless",
     "obligations",
     "recheck",
     "replay_arrays",

@@ -8,8 +8,18 @@ from typing import Any
 import z3
 
 from ..system import Clause, System
-from ..system.terms import Term, Translator, array, cells_read, select, substitute, var
-from ._budget import SECOND, Budget
+from ..system.terms import (
+    Term,
+    Translator,
+    array,
+    cells_read,
+    model_value,
+    select,
+    substitute,
+    var,
+)
+from ._budget import SECOND, Budget, heedless
+from ._easing import eased
 from ._paths import Path
 
 _UNROLLING = 2000  # units of work to write down a clause once more
@@ -79,12 +89,14 @@ class Unrolling:
                 at = self._location(clause.source, depth)
                 self._solver.add(z3.Implies(selector, at))
             body = [self._translate(substitute(clause.constraint, rename))]
+            if self.system.floating:
+                body += map(self._translate, self._eased(clause, rename))
             body += self._cells(clause, rename)
             if clause.target is not None:
                 cut = self.system.cuts[clause.target]
                 for name, arg in zip(cut.variables, clause.args, strict=True):
                     new = self._translate.constant(f"{clause.target}:{name}@{depth + 1}")
-                    body.append(new == self._translate(substitute(arg, rename)))
+                    body.append(new == self._translate.given(name, substitute(arg, rename)))
                 for bank, held in zip(cut.arrays, clause.arrays, strict=True):
                     new = self._translate.array(f"{clause.target}:{bank.name}@{depth + 1}")
                     body.append(new == self._translate(substitute(held, rename)))
@@ -102,6 +114,9 @@ class Unrolling:
                 )
         self._used.append([*failing, *going])
         return failing, going
+
+    def _eased(self, clause: Clause, rename: dict[str, Term]) -> list[Term]:
+        return eased(*(substitute(term, rename) for term in (clause.constraint, *clause.args)))
 
     def _cells(self, clause: Clause, rename: dict[str, Term]) -> list[Any]:
         """Cells that are read have values of their type: sums that leave it are no failures."""
@@ -125,6 +140,8 @@ class Unrolling:
         self.exhausted = False
         if not failing:
             return None
+        if self.system.floating:
+            return self._failure_anew(failing, units)
         solver = self._solver
         solver.push()
         try:
@@ -142,6 +159,19 @@ class Unrolling:
             return None
         finally:
             solver.pop()
+
+    def _failure_anew(self, failing: _Choices, units: float) -> Path | None:
+        """The same with a solver of its own, which sees the whole question before it begins: that
+        helps with floating point more than what was learned before."""
+        solver = heedless(z3.Solver(ctx=self._context))
+        solver.add(*self._solver.assertions(), z3.Or(*(s for _, s in failing), self._context))
+        try:
+            answer = self.budget.ask(solver, units)
+        except z3.Z3Exception:
+            self.budget.tick()
+            answer = "unknown"
+        self.exhausted = answer == "unknown"
+        return self._path(solver.model()) if answer == "sat" else None
 
     def _smaller(self) -> Path | None:
         """The same failure with small inputs, which people and machines prefer."""
@@ -171,7 +201,7 @@ class Unrolling:
             values = {}
             for name, full in names.items():
                 value = model.eval(self._translate.constant(full), model_completion=True)
-                values[name] = value.as_long() if z3.is_int_value(value) else 0
+                values[name] = model_value(value)
             steps.append((self._base.get(chosen, chosen), values))
             contents.append(
                 {

@@ -11,6 +11,7 @@ import z3
 from ..system import System
 from ..system.terms import Term, Translator, conj, negate, postorder, said, substitute
 from ._budget import SECOND, Budget, heedless
+from ._easing import eased
 
 _QUICK = 0.3 * SECOND  # for products: other solvers are often much faster
 
@@ -38,6 +39,8 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
             says = f"no failure from {source}"
         else:
             says = f"from {source} the invariant of {system.cuts[clause.target].name} holds"
+        if system.floating:
+            premise += eased(*premise)
         found.append(Obligation(says, conj(premise)))
     return found
 

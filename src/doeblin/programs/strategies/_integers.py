@@ -56,7 +56,8 @@ class InC:
 
     def decide(self) -> Verdict:
         remark, suggested = "", None
-        if self.program.graph is not None and self.program.graph.modular:
+        graph = self.program.graph
+        if graph is not None and graph.modular and graph.floating is None:
             found, suggested = self._on_math()
             if found is not None:
                 return self._finished(found)
@@ -82,7 +83,7 @@ class InC:
             return None, None
         if found.outcome is Outcome.UNSAFE:
             judge = self._judge(self.program, self.budget)
-            path = Path.of_run([value for _, value in found.inputs])
+            path = Path.of_run([int(value) for _, value in found.inputs])
             verdict = judge.decide(lambda: judge.unsafe(path))
             return (verdict if verdict.outcome is Outcome.UNSAFE else None), None
         terms = None
@@ -145,7 +146,8 @@ class InC:
             return None
         judge = self._judge(strict, budget)
         direct = self._confirm(judge, known, verdict)
-        if direct.outcome is Outcome.SAFE or strict.exact is not strict.system:
+        whole = strict.exact is strict.system and not strict.system.floating
+        if direct.outcome is Outcome.SAFE or not whole:
             return direct if direct.outcome is Outcome.SAFE else None
         # What is proved without overflow in mind holds on every run up to the first one.
         subject = subject_of(judge, with_facts(strict.system, known))

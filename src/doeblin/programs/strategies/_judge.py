@@ -26,7 +26,7 @@ from ..solve import (
     replay_graph,
 )
 from ..system import Havoc, shown_formula
-from ..system.terms import Term, c_text, conj, said
+from ..system.terms import Term, c_text, conj, format_of, said, value_text
 from ..verdict import Invariant, Outcome, Verdict
 
 
@@ -152,14 +152,15 @@ class Judge:
             law=tuple((self._described(part), times) for part, times in law if part),
         )
 
-    def _described(self, inputs: Sequence[tuple[Havoc, int]]) -> tuple[tuple[str, int], ...]:
-        found = []
+    def _described(self, inputs: Sequence[tuple[Havoc, int]]) -> tuple[tuple[str, int | str], ...]:
+        found: list[tuple[str, int | str]] = []
         for havoc, value in inputs:
             shown = self.program.graph.shown(havoc.name) if self.program.graph else ""
             what = f"{havoc.call}()" if havoc.call else shown
             if havoc.cell is not None:
                 what = f"{shown}[{havoc.cell}]"
-            found.append((f"{what} at {havoc.place}", value))
+            told = value if format_of(havoc.name) is None else value_text(havoc.name, value)
+            found.append((f"{what} at {havoc.place}", told))
         return tuple(found)
 
     def _doubt(self, failure: Failure) -> str | None:

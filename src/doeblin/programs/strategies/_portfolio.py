@@ -17,6 +17,7 @@ from ._acceleration import Acceleration
 from ._assertion import Assertion
 from ._bounded import Bounded, unrolled
 from ._cells import CellWise
+from ._floats import Floating
 from ._judge import Judge
 from ._lemmas import Lemmas
 from ._polynomials import POLYNOMIALS, Polynomials
@@ -41,6 +42,13 @@ class Portfolio:
         system, shares = judge.program.system, judge.request.tunables.shares
         if not any(clause.target is None for clause in system.clauses):
             return judge.safe([TRUE for _ in system.cuts], "no failure is reachable at all")
+        graph = judge.program.graph
+        if graph is not None and judge.program.exact.floating:
+            if graph.procedures or judge.program.exact is not system:
+                beside = "recursion" if graph.procedures else "arrays"
+                place = graph.floating
+                return judge.unknown(f"unsupported: floating point beside {beside} at {place}")
+            return (yield from Floating(judge).run())
         if judge.program.exact is not system:
             return (yield from CellWise(judge).run())
         if judge.request.method == "spacer":

@@ -7,9 +7,11 @@ where paths join, values become `ite`s, so that clauses grow linearly with the p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from ..._errors import Place
 from ._analysis import forward_order, slice_graph, summary
+from ._conversions import is_floating, without_conversions
 from ._graph import (
     Array,
     Assign,
@@ -26,6 +28,7 @@ from ._graph import (
 )
 from ._system import Bank, Clause, Cut, Input, Premise, System
 from .terms import (
+    TRUE,
     Term,
     array,
     compare,
@@ -33,6 +36,7 @@ from .terms import (
     const,
     disj,
     fill,
+    format_of,
     ite,
     negate,
     select,
@@ -103,7 +107,10 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
     for source in [-1, *(cut.block for cut in cuts if cut.block not in last)]:
         tick()
         clauses += _region(sliced, source, number, rank, cuts, tick, opened)
-    return System(tuple(cuts), tuple(clauses), frozenset(opened))
+    system = System(tuple(cuts), tuple(clauses), frozenset(opened))
+    if graph.floating is None or not is_floating(system):
+        return system
+    return replace(without_conversions(system), floating=True)
 
 
 def _region(
@@ -298,6 +305,8 @@ class _Lookup(dict[str, Term]):
 
 def _range(name: str, low: int | None, high: int | None) -> Term:
     bounds = []
+    if format_of(name) is not None:  # any value at all
+        return TRUE
     if low is not None:
         bounds.append(compare("<=", const(low), var(name)))
     if high is not None:

@@ -254,6 +254,7 @@ class Graph:
     """Blocks, entry first; the variables in order of declaration; loops by their head block.
 
     `modular`: there is a sum or product of unsigned numbers, which may wrap around at the top.
+    `floating` is the first place where something is computed in floating point.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -263,11 +264,12 @@ class Graph:
     procedures: dict[str, Procedure] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     remarks: Remarks = field(default_factory=Remarks)
+    floating: Place | None = None
 
     @property
     def compilable(self) -> bool:
-        """Can long runs be compiled? Not of calls, nor of arrays."""
-        return not self.procedures and not self.arrays
+        """Can long runs be compiled? Not of calls, arrays, nor floating point."""
+        return not self.procedures and not self.arrays and self.floating is None
 
     def shown(self, name: str) -> str:
         """A variable or an array, as the source calls it."""

@@ -28,7 +28,7 @@ from ._graph import (
 )
 from ._law import Law
 from ._memory import Contents, Memory
-from .terms import DIVISIONS, Term, const
+from .terms import DIVISIONS, OPERATIONS, Term, const, float_value
 
 _LARGEST = 1 << 256
 State = list[Any]
@@ -306,6 +306,9 @@ class Interpreter:
             slot = self._index[term.leaf]
             return lambda s: s[slot]
         args = [self._compile(item) for item in term.args]
+        if op in OPERATIONS:
+            bits = term.leaf
+            return lambda s: float_value(op, bits, [f(s) for f in args])
         if op == "+":
             if len(args) == 2:
                 a, b = args

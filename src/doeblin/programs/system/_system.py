@@ -160,12 +160,13 @@ class System:
     """Cut points and the clauses between them.
 
     `open` are the places of failures that a clause is about; others were excluded when constants
-    were folded.
+    were folded. `floating`: there are variables or conditions in floating point.
     """
 
     cuts: tuple[Cut, ...]
     clauses: tuple[Clause, ...]
     open: frozenset[Place] = frozenset()
+    floating: bool = False
 
     @property
     def cellular(self) -> bool:

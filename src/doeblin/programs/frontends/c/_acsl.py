@@ -275,7 +275,7 @@ class Formula:
             return sub(const(-1), as_int(self._unary()))
         if self._peek() == "(" and (kind := self._cast()) is not None:
             value = self._unary()
-            if isinstance(kind, Opaque):
+            if isinstance(kind, Opaque) or kind.floating:
                 raise NotUnderstood(f"a cast to {kind.name}")
             if kind == BOOL:
                 return as_bool(value)

@@ -1,13 +1,19 @@
-"""Arguments that are no integers: arrays, pointers and structures."""
+"""Arguments that are no integers: arrays, pointers, structures, and floating point."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pycparser import c_ast
+
+from ...._errors import InputError
+from ...system.terms import ZERO, compare, floating, ite, neg
 from ._emitter import Slot, Value
 from ._expressions import Expressions
+from ._library import ABSOLUTE, ENDINGS, FORMATS, SILENT, SIZES
 from ._points import Address, Key
-from ._types import Struct
+from ._types import DOUBLE, FLOAT, INT, CType, Opaque, Struct
+from ._unsupported import Unsupported
 
 
 class Arguments(Expressions):
@@ -47,3 +53,69 @@ class Arguments(Expressions):
         slot = self.living(slot._replace(key=key), parameter, frame)
         self.set_structure(self.entire(slot), kind, values, parameter)
         return slot
+
+    # ---- floating point
+
+    def is_float(self, node: Any) -> bool:
+        """Is an expression floating point?"""
+        if not self.floats:
+            return False
+        try:
+            kind = self.kind_of(node)
+        except (Unsupported, InputError):
+            return False
+        return isinstance(kind, CType) and kind.floating
+
+    def about_floats(self, kind: CType, arguments: list[Any]) -> bool:
+        """Is a function's result, or one of its arguments, floating point? It may be one of the
+        mathematical functions."""
+        return kind.floating or any(map(self.is_float, arguments))
+
+    def taken_by(self, name: str, number: int) -> CType | None:
+        """The integer type that a function without a body takes there; None if it takes none, or
+        whatever is given."""
+        declared = self.prototypes.get(name)
+        if declared is None or declared.args is None:
+            return INT if name in (ENDINGS | SILENT) - FORMATS.keys() else None
+        listed = declared.args.params
+        if number >= len(listed) or isinstance(listed[number], c_ast.EllipsisParam):
+            return None
+        kind = self.in_global_scope(listed[number])
+        return None if isinstance(kind, Opaque) or kind.floating else kind
+
+    def check_listed(
+        self, name: str, parameters: list[Any], arguments: list[Any], node: Any
+    ) -> None:
+        """Where no parameters are declared, nothing is converted, which matters here."""
+        if name not in self.unlisted or not self.floats or not parameters:
+            return
+        kinds = map(self.in_global_scope, parameters)
+        if any(map(self.is_float, arguments)) or any(k in (DOUBLE, FLOAT) for k in kinds):
+            raise self.unsupported("floating point given to a function without a prototype", node)
+
+    def computed_constant(self, init: Any, kind: CType) -> int:
+        """A constant that is computed in floating point."""
+        before = len(self.graph.blocks), len(self.graph.blocks[self.current].statements)
+        found = self.convert(self.rvalue(init), kind).number()
+        after = len(self.graph.blocks), len(self.graph.blocks[self.current].statements)
+        if not found.constant or before != after:
+            raise InputError("a constant is needed here", place=self.place(init))
+        return int(found.leaf)
+
+    def computed(self, name: str, arguments: list[Any], node: Any) -> Value:
+        """A function of the library's that is known entirely: of one number."""
+        if len(arguments) != 1:
+            raise InputError(f"'{name}' takes one argument", place=self.place(node))
+        if name in SIZES:
+            value = self.convert(self.rvalue(arguments[0]), SIZES[name])
+            return Value(floating("fabs", value.kind.bits, value.term), value.kind)
+        if name not in ABSOLUTE:
+            if not self.is_float(arguments[0]):
+                raise self.unsupported(f"'{name}' of what is no floating point", node)
+            value = self.rvalue(arguments[0])
+            return Value(floating("fnan", value.kind.bits, value.term), INT)
+        kind = ABSOLUTE[name]
+        value = self.snapshot(self.convert(self.rvalue(arguments[0]), kind))
+        below = compare("<", value.integer(), ZERO)
+        size = ite(below, neg(value.integer()), value.integer())
+        return self.arithmetic(size, kind, self.place(node), op="+")

@@ -56,7 +56,7 @@ class Arrays(Order):
         while isinstance(node, c_ast.ArrayDecl):
             node = node.type
         kind = self.type(node) if isinstance(node, c_ast.TypeDecl) else None
-        return kind if isinstance(kind, CType) else None
+        return kind if isinstance(kind, CType) and not kind.floating else None
 
     def object(
         self,
@@ -277,7 +277,8 @@ class Arrays(Order):
         target = pointed(getattr(parameter, "type", None))
         if target is None or target[0]:
             return False
-        return isinstance(self.in_global_scope(target[1]), CType)
+        kind = self.in_global_scope(target[1])
+        return isinstance(kind, CType) and not kind.floating
 
     def given(self, parameter: Any, length: Term | None) -> Slot:
         """An array that the program is given when it starts."""

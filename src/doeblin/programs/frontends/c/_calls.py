@@ -8,7 +8,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import InputError
-from ...system.terms import ZERO, Term, compare, ite, neg, truth, var
+from ...system.terms import Term, truth, var
 from ._emitter import Slot, Value
 from ._library import (
     ABSOLUTE,
@@ -22,13 +22,16 @@ from ._library import (
     FLOATING,
     FORMATS,
     FREEING,
+    MATHEMATICS,
     MODELLED,
     PARTLY_KNOWN,
     RANGES,
     REFUSED,
     SILENT,
+    SIZES,
     STREAMS,
     TURNED,
+    UNORDERED,
     UNREACHABLE,
     VIOLATION,
     is_input,
@@ -76,7 +79,8 @@ class Calls(Outside):
     def _check_built_in(self, name: str, node: Any) -> None:
         """Does gcc call what the program says? It knows some functions better than their bodies."""
         own = self.functions.get(name)
-        if own is not None and "static" not in own.decl.storage and name in BUILT_IN | TURNED:
+        known = BUILT_IN | TURNED | MATHEMATICS
+        if own is not None and "static" not in own.decl.storage and name in known:
             what = f"a body for '{name}', which gcc takes for its built-in function,"
             raise self.unsupported(what, node)
         others = SILENT & self.functions.keys() - {name}
@@ -87,7 +91,7 @@ class Calls(Outside):
     def _modelled(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         """A function of the library's table, or one that nothing is known of."""
         place = self.place(node)
-        known = ABSOLUTE.get(name) or RANGES.get(name, (None,))[0]
+        known = ABSOLUTE.get(name) or SIZES.get(name) or RANGES.get(name, (None,))[0]
         if known is not None and self.result_kind(name) != known:
             raise self.unsupported(f"a declaration of '{name}' that is not the library's", node)
         if name in ASSERTIONS:
@@ -99,8 +103,8 @@ class Calls(Outside):
             self.assume(self.truth_of(arguments[0]) if narrowed is None else narrowed, place)
             return None
         if name in ENDINGS or name == VIOLATION or name in self.noreturn:
-            for argument in arguments:
-                self._given(argument)
+            for number, argument in enumerate(arguments):
+                self._hand(name, number, argument)
             return self._end(name, node)
         if name in UNREACHABLE:
             self.require(truth(False), f"undefined behaviour: {name} reached", place)
@@ -111,8 +115,8 @@ class Calls(Outside):
             raise self.unsupported(f"what '{name}' returns, used so,", node)
         if name in SILENT:
             return self._printed(name, arguments, node)
-        if name in ABSOLUTE:
-            return self._absolute(name, arguments, node)
+        if name in ABSOLUTE or name in SIZES or name in UNORDERED:
+            return self.computed(name, arguments, node)
         if name in RANGES:
             kind, low, high = RANGES[name]
             return Value(self._input(name, kind, node, within=(low, high)), kind)
@@ -142,14 +146,14 @@ class Calls(Outside):
     def _printed(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         text = arguments[FORMATS.get(name, 0) :][:1]
         literal = bool(text) and isinstance(text[0], c_ast.Constant)
-        for argument in arguments:
+        for number, argument in enumerate(arguments):
             if isinstance(argument, c_ast.Constant):
                 if argument.type == "string" and _STORES.search(argument.value):
                     raise self.unsupported("printf's %n", argument)
             elif self._is_stream(argument):
                 continue
             elif not self._opaque(argument) and self.element_of(argument) is None:
-                self._given(argument)
+                self._hand(name, number, argument)
             elif self.is_array(argument):
                 raise self.unsupported(f"an array given to '{name}'", argument)
             elif self.element_of(argument) is not None:
@@ -166,15 +170,6 @@ class Calls(Outside):
             return False
         return self.lookup(node.name) is None and self.from_header(node.name) is not None
 
-    def _absolute(self, name: str, arguments: list[Any], node: Any) -> Value:
-        kind = ABSOLUTE[name]
-        if len(arguments) != 1:
-            raise InputError(f"'{name}' takes one argument", place=self.place(node))
-        value = self.snapshot(self.convert(self.rvalue(arguments[0]), kind))
-        below = compare("<", value.integer(), ZERO)
-        size = ite(below, neg(value.integer()), value.integer())
-        return self.arithmetic(size, kind, self.place(node), op="+")
-
     def rounded(self, call: Any, kind: CType) -> Value:
         """A floating-point function's result, cast to an integer."""
         name = call.name.name
@@ -188,9 +183,9 @@ class Calls(Outside):
         """A function without a body: any result, and unless it is an input, any global effect."""
         if steady := self.promises.get(name, set()) & {"const", "pure"}:  # two calls, one result
             raise self.unsupported(f"'{min(steady)}' of a function without a body", node)
-        for argument in arguments:
+        for number, argument in enumerate(arguments):
             self.keep_from(argument)
-            self._given(argument)
+            self._hand(name, number, argument)
         kind = self.result_kind(name)
         if isinstance(kind, Opaque) and kind.name != "void":
             raise self.unsupported(kind.what, node)
@@ -200,8 +195,17 @@ class Calls(Outside):
             self.forget_exposed(name, node)
         if isinstance(kind, Opaque):
             return None
-        origin = "rough" if name in PARTLY_KNOWN else "call"
+        rough = name in PARTLY_KNOWN or (not is_input(name) and self.about_floats(kind, arguments))
+        origin = "rough" if rough else "call"
         return Value(self._input(name, kind, node, origin=origin), kind)
+
+    def _hand(self, name: str, number: int, argument: Any) -> None:
+        """Where a function without a body takes an integer, floating point becomes one."""
+        kind = self.taken_by(name, number)
+        if kind is not None and self.is_float(argument):
+            self.convert(self.rvalue(argument), kind)
+        else:
+            self._given(argument)
 
     def _given(self, argument: Any) -> None:
         """An argument whose value does not matter, but which has one."""
@@ -227,7 +231,9 @@ class Calls(Outside):
         call = node.name.name if _is_call(node) else ""
         if self.headers and call and not self._known(call):
             raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
-        return super().rvalue(node)
+        value = super().rvalue(node)
+        self.spot = self.place(node)
+        return value
 
     def _known(self, name: str) -> bool:
         return (
@@ -303,6 +309,7 @@ class Calls(Outside):
                 f"'{name}' takes {len(parameters)} arguments, got {len(arguments)}",
                 place=self.place(node),
             )
+        self.check_listed(name, parameters, arguments, node)
         values: list[Value | None] = []
         given: dict[int, Slot | Address | list[Value]] = {}  # arrays, pointers and structures
         changed = assigned(definition.body, steps=True)

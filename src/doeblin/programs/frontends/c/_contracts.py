@@ -187,7 +187,8 @@ class Contracts(Calls):
         def now(word: str) -> Term | None:  # a parameter means its value at the beginning
             return old(word) if word in parameters else here.value(word)
 
-        value = result.integer() if result is not None else None
+        whole = result is not None and not result.kind.floating
+        value = result.integer() if result is not None and whole else None
         before = Names(old, here.type, old)
         names = Names(now, here.type, old, value)
         return [
@@ -214,8 +215,8 @@ class Contracts(Calls):
         if any(clause.kind == "ensures" for clause in later):
             for word in dict.fromkeys(w.text for clause in later for w in clause.words):
                 slot = self.lookup(word)
-                if slot is not None and slot.name is not None and isinstance(slot.kind, CType):
-                    found[word] = self.snapshot(Value(var(slot.name), slot.kind)).term
+                if slot is not None and slot.name is not None and _whole(slot.kind):
+                    found[word] = self.snapshot(Value(var(slot.name), slot.kind)).term  # type: ignore[arg-type]
                 elif slot is not None and slot.constant is not None:
                     found[word] = const(slot.constant)
         return found.get
@@ -281,7 +282,7 @@ class Contracts(Calls):
             return None
         if slot.constant is not None:
             return const(slot.constant)
-        if slot.name is None or isinstance(slot.kind, Opaque):
+        if slot.name is None or not _whole(slot.kind):
             return None
         return var(slot.name)
 
@@ -341,6 +342,11 @@ class Contracts(Calls):
                 self.note(f"'{kind}' is a claim that was NOT checked, first", place)
             else:
                 self.note(f"'{kind}' is not used here, first", place)
+
+
+def _whole(kind: CType | Opaque) -> bool:
+    """Are annotations about such values understood?"""
+    return isinstance(kind, CType) and not kind.floating
 
 
 def _parameters(function: Any) -> list[str]:

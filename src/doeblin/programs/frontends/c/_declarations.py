@@ -12,7 +12,7 @@ from ...system.terms import ZERO, const
 from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
-from ._static import ARRAY, POINTER
+from ._static import ARRAY, POINTER, UNMODELLED
 from ._types import CType, Opaque, Struct
 
 
@@ -56,6 +56,8 @@ class Declarations(Contracts):
         self._check_new(node)
         if isinstance(node.type, c_ast.PtrDecl) and self._pointer(node):
             return
+        if isinstance(kind, CType) and kind.floating and node.name in self.addressed:
+            kind = UNMODELLED
         if isinstance(kind, Opaque):
             if kind.name == "void":
                 raise InputError(f"'{node.name}' cannot have type void", place=place)
@@ -264,6 +266,8 @@ class Declarations(Contracts):
 
     def declare_function(self, node: Any) -> None:
         """All declarations of a function agree (C11 6.7p4)."""
+        if node.type.args is None:
+            self.unlisted.add(node.name)
         known = self.prototypes.setdefault(node.name, node.type)
         if known is node.type:
             return
@@ -359,8 +363,12 @@ class Declarations(Contracts):
 
     def _constant_initial(self, node: Any, kind: CType) -> int:
         """Static storage is initialised once, before the program starts."""
-        value, own = self.constant(_scalar(node.init))
-        return self.constant_value(self.convert(Value(const(value), own), kind), node)
+        init = _scalar(node.init)
+        if self.floats and not self.is_constant(init):
+            return self.computed_constant(init, kind)
+        value, own = self.constant(init)
+        found = self.convert(Value(const(value), own), kind)
+        return int(found.term.leaf) if kind.floating else self.constant_value(found, node)
 
     def start_with(self, name: str, value: int, node: Any) -> None:
         """Before all else: a recursive function is read when `main` has been."""

@@ -21,6 +21,7 @@ from ...system.terms import (
     sub,
     var,
 )
+from ._floats import OUT_OF_RANGE, compared, held, to_floating, truncated
 from ._points import Key, Pointer
 from ._types import BOOL, CType, Opaque, Wraps
 from ._unsupported import Unsupported
@@ -28,16 +29,29 @@ from ._unsupported import Unsupported
 SIGNED_OVERFLOW = "undefined behaviour: signed overflow"
 
 
+class NoInteger(Exception):
+    """Floating point where only an integer is understood."""
+
+
 class Value(NamedTuple):
-    """A value: its term (of sort Bool for comparisons, to keep conditions simple) and type."""
+    """A value: its term (of sort Bool for comparisons, to keep conditions simple; the key of one of
+    floating point) and type."""
 
     term: Term
     kind: CType
 
     def integer(self) -> Term:
+        if self.kind.floating:
+            raise NoInteger
+        return as_int(self.term)
+
+    def number(self) -> Term:
+        """The integer, or the key."""
         return as_int(self.term)
 
     def truth(self) -> Term:
+        if self.kind.floating:
+            return compared("!=", self.term, const(0), self.kind)
         return as_bool(self.term)
 
 
@@ -91,6 +105,10 @@ class Emitter:
         self.blame: list[Place] = []
         self.from_header: Callable[[str], str | None] = lambda name: None
         self._sites = 0
+        self.floats = False  # is there floating point anywhere in the text?
+        self.spot = Place(file)  # of the value that was computed last
+        self.addressed: set[str] = set()  # names that pointers to floating point may be of
+        self.unlisted: set[str] = set()  # functions that are declared without their parameters
 
     # ---- places and names
 
@@ -103,11 +121,20 @@ class Emitter:
     def unsupported(self, what: str, node: Any) -> Unsupported:
         return Unsupported(what, self.place(node))
 
+    def whole(self, kind: CType | Opaque, node: Any) -> CType:
+        """The type, which is refused unless it is one of integers."""
+        if isinstance(kind, Opaque) or kind.floating:
+            raise self.unsupported(getattr(kind, "what", "floating point"), node)
+        return kind
+
     def fresh(self, shown: str, kind: CType, place: Place | None = None) -> str:
         """A new variable; its name is the source's unless that is taken, or a word of solvers."""
-        name = self.fresh_name(shown or f"tmp#{len(self.graph.variables)}")
+        name = shown or f"tmp#{len(self.graph.variables)}"
+        name = self.fresh_name(f"{name}:{kind.name}" if kind.floating else name)
         low, high = self.range_of(kind)
         self.graph.variables[name] = Variable(name, shown, low, high, kind.name, place)
+        if kind.floating:
+            self.graph.floating = self.graph.floating or place or self.spot
         return name
 
     def fresh_name(self, name: str) -> str:
@@ -122,6 +149,8 @@ class Emitter:
 
     def range_of(self, kind: CType) -> tuple[int | None, int | None]:
         """Mathematical integers have no bounds, but unsigned and narrow types keep theirs."""
+        if kind.floating:
+            return None, None
         low = kind.low if self.wrap or not kind.signed or kind.bits < 32 else None
         high = kind.high if self._wraps(kind) or kind.bits < 32 else None
         return low, high
@@ -232,6 +261,8 @@ class Emitter:
         """C's conversion; values that the target type holds are untouched."""
         if kind == BOOL:
             return Value(value.truth(), BOOL)
+        if kind.floating or value.kind.floating:
+            return self._convert_floating(value, kind)
         if value.term.boolean or kind.holds(value.kind):
             return Value(value.term, kind)
         term = value.integer()
@@ -243,6 +274,14 @@ class Emitter:
                 ite(compare("<", term, const(0)), divide("mod", term, modulus), term), kind
             )
         return Value(wrapped(term, kind), kind)
+
+    def _convert_floating(self, value: Value, kind: CType) -> Value:
+        """From or to floating point: rounded to nearest, or towards zero, where it must fit."""
+        self.graph.floating = self.graph.floating or self.spot
+        if kind.floating:
+            return Value(to_floating(value.number(), value.kind, kind), kind)
+        self.require(held(value.term, value.kind, kind), OUT_OF_RANGE, self.spot)
+        return Value(truncated(value.term, value.kind), kind)
 
     def arithmetic(self, term: Term, kind: CType, place: Place, *, op: str) -> Value:
         """The result of `+ - *` in its type: exact, wrapped, or an overflow to be excluded."""

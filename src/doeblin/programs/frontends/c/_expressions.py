@@ -14,6 +14,7 @@ from ...system.terms import (
     conj,
     const,
     disj,
+    floating,
     ite,
     neg,
     negate,
@@ -22,6 +23,7 @@ from ...system.terms import (
     var,
 )
 from ._emitter import Value
+from ._floats import float_literal, is_floating
 from ._heap import Heap
 from ._library import FLOATING
 from ._order import FALLIBLE, sound
@@ -64,12 +66,19 @@ class Expressions(Heap):
                 return False
             return self.plain(node.left) and self.plain(node.right)
         if isinstance(node, c_ast.Cast):
-            return self.plain(node.expr)
+            return self.plain(node.expr) and not self.truncates(node)
         if isinstance(node, c_ast.GenericSelection):
             return self.plain(self.chosen(node))
         if isinstance(node, c_ast.TernaryOp):
             return all(self.plain(part) for part in (node.cond, node.iftrue, node.iffalse))
         return False
+
+    def truncates(self, node: Any) -> bool:
+        """Does a cast make an integer of floating point, which must fit?"""
+        if not self.floats:
+            return False
+        own, kind = self.kind_of(node.expr), self.type(node.to_type)
+        return isinstance(own, CType) and own.floating and kind != own
 
     def harmless(self, node: Any) -> bool:
         """Of an expression whose value is not modelled: does it change no integer variable, give
@@ -174,8 +183,9 @@ class Expressions(Heap):
     def _constant(self, node: Any) -> Value:
         if node.type == "string":
             raise self.unsupported("strings", node)
-        if "float" in node.type or "double" in node.type:
-            raise self.unsupported("floating point", node)
+        if is_floating(node):
+            key, kind = float_literal(node.value, self.place(node))
+            return Value(const(key), kind)
         value, kind = integer_literal(node.value, self.place(node))
         return Value(const(value), kind)
 
@@ -210,6 +220,8 @@ class Expressions(Heap):
         value = self.convert(value, kind)
         if op == "+":
             return value
+        if op == "-" and kind.floating:
+            return Value(floating("fneg", kind.bits, value.term), kind)
         if op == "-":
             return self.arithmetic(neg(value.integer()), kind, self.place(node), op="-")
         if op == "~":
@@ -290,7 +302,7 @@ class Expressions(Heap):
             yes, no = self.rvalue(node.iftrue), self.rvalue(node.iffalse)
             kind = common(yes.kind, no.kind)
             first, second = self.convert(yes, kind), self.convert(no, kind)
-            return Value(ite(condition, first.integer(), second.integer()), kind)
+            return Value(ite(condition, first.number(), second.number()), kind)
         return self._choice(node.cond, node.iftrue, node.iffalse)
 
     def _choice(self, cond: Any, yes_node: Any, no_node: Any) -> Value:

@@ -11,6 +11,8 @@ import re
 from ._types import (
     BOOL,
     CHAR,
+    DOUBLE,
+    FLOAT,
     INT,
     LLONG,
     LONG,
@@ -116,13 +118,36 @@ EXPECTING = frozenset({"__builtin_expect"})
 
 FLOATING = frozenset(
     {
-        "sqrt", "pow", "round", "floor", "ceil", "trunc", "fabs", "fmod", "exp", "log", "log2",
+        "sqrt", "pow", "round", "floor", "ceil", "trunc", "fmod", "exp", "log", "log2",
         "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "cbrt", "hypot", "rint",
         "nearbyint", "atof", "strtod", "drand48", "difftime",
     }
 )  # fmt: skip
 """The result is floating point: once it is cast to an integer nothing is known of it but its type;
 elsewhere refused."""
+
+SIZES = {
+    "fabs": DOUBLE, "fabsf": FLOAT, "__builtin_fabs": DOUBLE, "__builtin_fabsf": FLOAT,
+}  # fmt: skip
+"""The absolute value of floating point."""
+
+UNORDERED = frozenset({"isnan", "__builtin_isnan"})
+"""Is the argument, which keeps its type, no number?"""
+
+_NAMED = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
+    "cosh", "drem", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "finite",
+    "floor", "fma", "fmax", "fmin", "fmod", "frexp", "gamma", "huge_val", "hypot", "ilogb", "inf",
+    "isfinite", "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater",
+    "isnan", "isnormal", "issignaling", "isunordered", "j0", "j1", "jn", "lceil", "ldexp", "lfloor",
+    "lgamma", "llceil", "llfloor", "llrint", "llround", "log", "log10", "log1p", "log2", "logb",
+    "lrint", "lround", "modf", "nan", "nans", "nearbyint", "nextafter", "nexttoward", "pow",
+    "pow10", "remainder", "remquo", "rint", "round", "roundeven", "scalb", "scalbln", "scalbn",
+    "signbit", "significand", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+    "y0", "y1", "yn", "fpclassify", "iceil", "ifloor", "irint", "iround",
+)  # fmt: skip
+MATHEMATICS = frozenset(f"{name}{suffix}" for name in _NAMED for suffix in ("", "f", "l"))
+"""gcc computes these itself as well."""
 
 REFUSED = frozenset(
     {
@@ -140,6 +165,7 @@ _INPUT_TYPES: dict[str, CType] = {
     "int": INT, "uint": UINT, "unsigned": UINT, "long": LONG, "ulong": ULONG, "size_t": ULONG,
     "longlong": LLONG, "ulonglong": ULLONG, "u8": UCHAR, "u16": USHORT, "u32": UINT,
     "uint8_t": UCHAR, "uint16_t": USHORT, "uint32_t": UINT, "uint64_t": ULONG, "loff_t": LONG,
+    "float": FLOAT, "double": DOUBLE,
 }  # fmt: skip
 
 
@@ -155,5 +181,6 @@ def input_type(name: str) -> CType:
 
 MODELLED = (
     ASSERTIONS | ASSUMPTIONS | FAILURES | ENDINGS | UNREACHABLE | SILENT | frozenset(ABSOLUTE)
-    | frozenset(RANGES) | ALLOCATING.keys() | FREEING | EXPECTING | FLOATING | REFUSED | {VIOLATION}
+    | frozenset(RANGES) | ALLOCATING.keys() | FREEING | EXPECTING | FLOATING | frozenset(SIZES)
+    | UNORDERED | REFUSED | {VIOLATION}
 )  # fmt: skip

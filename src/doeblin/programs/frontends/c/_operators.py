@@ -10,6 +10,7 @@ from ._arrays import Arrays
 from ._bits import bitwise, interval, shifted
 from ._directive import binary_constant
 from ._emitter import SIGNED_OVERFLOW, Value
+from ._floats import compared, computed
 from ._static import COMPARISONS
 from ._types import INT, CType, common, promote
 
@@ -25,6 +26,8 @@ class Operators(Arrays):
         if op in ("<<", ">>"):
             return self._shift(op, left, right, node)
         kind = common(left.kind, right.kind)
+        if kind.floating:
+            return self._floating(op, left, right, kind, node)
         a, b = self.convert(left, kind).integer(), self.convert(right, kind).integer()
         if op in COMPARISONS:
             return Value(compare("=" if op == "==" else op, a, b), INT)
@@ -49,6 +52,16 @@ class Operators(Arrays):
         if op in _BITS:
             return self._bits(op, a, b, kind)
         raise self.unsupported(f"the operator '{op}'", node)
+
+    def _floating(self, op: str, left: Value, right: Value, kind: CType, node: Any) -> Value:
+        a, b = self.convert(left, kind).term, self.convert(right, kind).term
+        self.graph.floating = self.graph.floating or self.place(node)
+        if op in COMPARISONS:
+            return Value(compared(op, a, b, kind), INT)
+        found = computed(op, a, b, kind)
+        if found is None:
+            raise self.unsupported(f"the operator '{op}' of floating point", node)
+        return Value(found, kind)
 
     def _bits(self, op: str, a: Term, b: Term, kind: CType) -> Value:
         if a.constant and b.constant:

@@ -34,6 +34,7 @@ _ANYTHING = "*"  # what a function without a body may change: every global
 _FAILING = ASSERTIONS | FAILURES | UNREACHABLE | {VIOLATION}
 _ENDING = ASSUMPTIONS | ENDINGS
 Inner = list[dict[str, str | None]]
+_CONVERTING = c_ast.Cast | c_ast.Assignment | c_ast.FuncCall | c_ast.Return | c_ast.Decl
 _LOOPS = c_ast.While | c_ast.DoWhile | c_ast.For | c_ast.Goto
 
 
@@ -149,7 +150,7 @@ class Order(Static):
                 )
 
     def _undefined(self, name: str, node: Any) -> Unsupported:
-        shown = name.partition("#")[0]
+        shown = name.partition("#")[0].partition(":")[0]
         # Of an array it is known only that it is one of the cells, and maybe another.
         changed = "may be changed" if "[" in shown else "is changed"
         return Unsupported(
@@ -285,6 +286,7 @@ class Order(Static):
             self._statement_effects(node, inner, found)
         if not inner and isinstance(node, c_ast.BinaryOp | c_ast.UnaryOp | c_ast.Assignment):
             found.fails |= self.pointing(node)
+        found.fails |= self.floats and isinstance(node, _CONVERTING)
         return found
 
     def pointing(self, node: Any) -> bool:

@@ -115,6 +115,8 @@ class Pointers(Lvalues):
         if not isinstance(declared.type, c_ast.TypeDecl):
             return None
         kind = self.type(declared.type)
+        if isinstance(kind, CType) and kind.floating:
+            return None
         return kind if isinstance(kind, CType | Struct) else None
 
     def parameter_type(self, parameter: Any) -> CType | Opaque | None:
@@ -137,6 +139,8 @@ class Pointers(Lvalues):
         if isinstance(node, c_ast.UnaryOp):
             if node.op == "&":
                 found = self.shape_of(node.expr)
+                if found is not None and isinstance(found.kind, CType) and found.kind.floating:
+                    raise self.unsupported("pointers to floating point", node)
                 return None if found is None or found.dims or found.element else found.kind
             return self.element_of(node.expr) if node.op in STEPS else None
         if isinstance(node, c_ast.BinaryOp) and node.op in _ADDING:

@@ -13,8 +13,9 @@ from ...._errors import InputError, Place
 from ...system import Graph, thread_jumps, without_copies
 from ...system.terms import compare, const, var
 from ._clean import clean
-from ._emitter import Slot
+from ._emitter import NoInteger, Slot
 from ._fixed import settle
+from ._floats import addressed, mentions_floats
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._points import Points
 from ._preprocess import Preprocessor
@@ -55,7 +56,10 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
             lowering.from_header = preprocessor.from_header
             lowering.graph.remarks.missing = dict(preprocessor.missing)
             lowering.graph.remarks.included = preprocessor.included
-            graph = _lower(lowering, tree, file)
+            try:
+                graph = _lower(lowering, tree, file)
+            except NoInteger:
+                raise Unsupported("floating point", lowering.spot) from None
             more = targets.next()
             if more is None:
                 return graph
@@ -145,6 +149,8 @@ def _next_line(parser: CParser) -> int | None:
 
 
 def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
+    lowering.floats = mentions_floats(tree)
+    lowering.addressed = addressed(tree) if lowering.floats else set()
     lowering.later = allocations(tree)
     lowering.by_constants = indexed_by_constants(tree)
     lowering.only_assigned, lowering.mentioned = only_assigned(tree), names_in(tree)
@@ -173,6 +179,8 @@ def _lower(lowering: Procedures, tree: Any, file: str) -> Graph:
         lowering.havoc(name, kind, place, origin="parameter")
         slot = Slot(kind, name, const=lowering.is_const(parameter))
         frame[parameter.name] = lowering.living(slot, parameter, frame)
+        if entry == "main" and kind.floating:
+            raise lowering.unsupported("floating point as a parameter of 'main'", parameter)
         if entry == "main" and parameter is declared.args.params[0]:  # C11 5.1.2.2.1
             lowering.assume(compare("<=", const(0), var(name)), place)
     listed: dict[str, Any] = {

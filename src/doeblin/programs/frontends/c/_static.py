@@ -9,7 +9,8 @@ from pycparser import c_ast
 from ...._errors import InputError
 from ._directive import binary_constant
 from ._emitter import Emitter, Slot
-from ._library import ABSOLUTE, EXPECTING, FLOATING, RANGES, input_type
+from ._floats import float_literal, is_floating
+from ._library import ABSOLUTE, EXPECTING, FLOATING, RANGES, SIZES, input_type
 from ._types import (
     BOOL,
     INT,
@@ -32,7 +33,7 @@ COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 POINTER = Opaque("pointer", "pointers")
 ARRAY = Opaque("array", "arrays")
 _STRUCTURE = Opaque("struct", "structures")
-_FLOATING = Opaque("double", "floating point")
+UNMODELLED = Opaque("double", "floating point")
 
 
 class Static(Emitter):
@@ -122,6 +123,8 @@ class Static(Emitter):
             kind = self.type(inner) if isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl) else ARRAY
         except Unsupported as reason:
             return Opaque("member", reason.what), ()
+        if isinstance(kind, CType) and kind.floating:
+            return UNMODELLED, ()
         modelled = isinstance(kind, CType | Struct) and all(length > 0 for length in lengths)
         return (
             (kind, tuple(lengths))
@@ -190,8 +193,8 @@ class Static(Emitter):
     def _kind_of_constant(self, node: Any) -> CType | Opaque:
         if node.type == "string":
             return Opaque("string", "strings")
-        if "float" in node.type or "double" in node.type:
-            return _FLOATING
+        if is_floating(node):
+            return float_literal(node.value, self.place(node))[1]
         return integer_literal(node.value, self.place(node))[1]
 
     def _kind_of_id(self, node: Any) -> CType | Opaque:
@@ -245,12 +248,12 @@ class Static(Emitter):
         if declared is not None:
             return self.in_global_scope(declared.type)
         if name in FLOATING:
-            return _FLOATING
+            return UNMODELLED
         if name in RANGES:
             return RANGES[name][0]
         if name in EXPECTING:
             return LONG
-        return ABSOLUTE.get(name) or input_type(name)
+        return ABSOLUTE.get(name) or SIZES.get(name) or input_type(name)
 
     def in_global_scope(self, node: Any) -> CType | Opaque:
         """The type of a parameter or a result; a parameter that is written as an array is a
@@ -323,9 +326,7 @@ class Static(Emitter):
 
     def _fold(self, node: Any) -> tuple[int, CType]:
         if isinstance(node, c_ast.Constant):
-            kind = self._kind_of_constant(node)
-            if isinstance(kind, Opaque):
-                raise self.unsupported(kind.what, node)
+            self.whole(self._kind_of_constant(node), node)
             return integer_literal(node.value, self.place(node))
         if isinstance(node, c_ast.ID):
             slot = self.lookup(node.name)
@@ -334,9 +335,7 @@ class Static(Emitter):
         if isinstance(node, c_ast.GenericSelection):
             return self._fold(self.chosen(node))
         if isinstance(node, c_ast.Cast):
-            kind = self.type(node.to_type)
-            if isinstance(kind, Opaque):
-                raise self.unsupported(kind.what, node)
+            kind = self.whole(self.type(node.to_type), node)
             return _fit(self._fold(node.expr)[0], kind), kind
         if isinstance(node, c_ast.UnaryOp) and node.op not in STEPS:
             return self._fold_unary(node)
@@ -344,9 +343,7 @@ class Static(Emitter):
             return self._fold_binary(node)
         if isinstance(node, c_ast.TernaryOp):
             test = self._fold(node.cond)[0]
-            kind = self._kind_of_ternaryop(node)
-            if isinstance(kind, Opaque):
-                raise self.unsupported(kind.what, node)
+            kind = self.whole(self._kind_of_ternaryop(node), node)
             return _fit(self._fold(node.iftrue if test else node.iffalse)[0], kind), kind
         raise _NotConstant(node)
 

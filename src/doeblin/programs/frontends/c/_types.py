@@ -1,4 +1,4 @@
-"""C's integer types (64-bit `long`, as on Linux and macOS) and its rules of conversion."""
+"""C's arithmetic types (64-bit `long`, as on Linux and macOS) and its rules of conversion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...._errors import InputError, Place
+from ...system.terms import LOWEST, NAN
 from ._unsupported import Unsupported
 
 Wraps = Literal["none", "unsigned", "all"]
@@ -28,14 +29,37 @@ class CType:
     def high(self) -> int:
         return (1 << (self.bits - self.signed)) - 1
 
+    @property
+    def floating(self) -> bool:
+        return False
+
     def holds(self, other: CType) -> bool:
-        """Is every value of `other` a value of this type?"""
+        """Is every value of `other` a value of this type, and the same number?"""
+        if self.floating or other.floating:
+            return self == other
         return self.low <= other.low and other.high <= self.high
 
 
 @dataclass(frozen=True, slots=True)
+class Floating(CType):
+    """`float` or `double`, whose values are known by their keys (`system/terms/_floats.py`)."""
+
+    @property
+    def low(self) -> int:
+        return LOWEST[self.bits]
+
+    @property
+    def high(self) -> int:
+        return NAN[self.bits]
+
+    @property
+    def floating(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
-    """A type that is not an integer: may be declared, may not be computed with."""
+    """A type that is not arithmetic, or not modelled: may be declared, may not be computed with."""
 
     name: str
     what: str
@@ -83,6 +107,8 @@ LONG = CType("long", 64, True, 4)
 ULONG = CType("unsigned long", 64, False, 4)
 LLONG = CType("long long", 64, True, 5)
 ULLONG = CType("unsigned long long", 64, False, 5)
+FLOAT = Floating("float", 32, True, 6)
+DOUBLE = Floating("double", 64, True, 7)
 
 _SIGNED = {"char": SCHAR, "short": SHORT, "int": INT, "long": LONG, "long long": LLONG}
 _UNSIGNED = {"char": UCHAR, "short": USHORT, "int": UINT, "long": ULONG, "long long": ULLONG}
@@ -106,6 +132,8 @@ def type_of(words: list[str]) -> CType | Opaque | None:
         base = rest[0]
     else:
         base = " ".join(rest)
+    if words in (["float"], ["double"]):
+        return FLOAT if words == ["float"] else DOUBLE
     if "double" in rest or "float" in rest or "_Complex" in rest:
         return Opaque(" ".join(words), "floating point")
     if base == "char" and not unsigned and not explicit:
@@ -126,6 +154,8 @@ def promote(kind: CType) -> CType:
 def common(left: CType, right: CType) -> CType:
     """The usual arithmetic conversions."""
     left, right = promote(left), promote(right)
+    if left.floating or right.floating:
+        return max(left, right, key=lambda kind: kind.rank)
     if left == right:
         return left
     if left.signed == right.signed:

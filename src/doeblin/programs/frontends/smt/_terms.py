@@ -20,8 +20,10 @@ from ...system.terms import (
     disj,
     divide,
     fill,
+    floating,
     implies,
     ite,
+    model_value,
     mul,
     neg,
     negate,
@@ -39,11 +41,13 @@ _DISTINCT = 200
 class Reader:
     """Reads expressions; `known` gives the terms of constants, by their identity in Z3.
 
-    Shared parts are read once, and nothing here recurses.
+    Shared parts are read once, and nothing here recurses. Comparisons of floating point (`floats`)
+    are read in certificates only.
     """
 
-    def __init__(self, place: Place):
+    def __init__(self, place: Place, *, floats: bool = False):
         self.place = place
+        self._floats = floats
         self.known: dict[int, Term] = {}
         self._done: dict[int, Term] = {}
         self._kept: list[Any] = []  # keeps identities in use while they are keys
@@ -63,7 +67,9 @@ class Reader:
                 continue
             if not z3.is_app(node):
                 raise Unsupported("a quantifier here", self.place)
-            if ready:
+            if self._floats and node.decl().kind() in _FLOAT_VALUES:
+                done[key] = self._float(node)
+            elif ready:
                 done[key] = self._bounded(self._node(node))
             else:
                 stack.append((node, True))
@@ -89,6 +95,8 @@ class Reader:
                 raise Unsupported(f"a constant of more than {_BITS // 4} digits", self.place)
             return const(int(text))
         args = [self._done[child.get_id()] for child in node.children()]
+        if self._floats and kind in _FLOAT_TESTS:
+            return self._float_test(node, kind, args)
         make = _OPERATORS.get(kind)
         if make is None or not _ours(node.sort()):
             raise Unsupported(self._why(node, kind), self.place)
@@ -97,6 +105,23 @@ class Reader:
         if kind == z3.Z3_OP_DISTINCT and len(args) > _DISTINCT:
             raise Unsupported(f"'distinct' of more than {_DISTINCT} terms", self.place)
         return make(args)
+
+    def _float(self, node: Any) -> Term:
+        value = z3.simplify(node)
+        if not z3.is_fp_value(value):
+            raise Unsupported("floating point that is no number", self.place)
+        return const(model_value(value))
+
+    def _float_test(self, node: Any, kind: int, args: list[Term]) -> Term:
+        sort = node.children()[0].sort()
+        bits = sort.ebits() + sort.sbits()
+        if bits not in (32, 64):
+            raise Unsupported(said_of_sort(sort), self.place)
+        op, flipped = _FLOAT_TESTS[kind]
+        return conj(
+            floating(op, bits, *(reversed(pair) if flipped else pair))
+            for pair in ([tuple(args)] if op == "fnan" else pairwise(args))
+        )
 
     def _why(self, node: Any, kind: int) -> str:
         if kind == z3.Z3_OP_UNINTERPRETED:
@@ -175,6 +200,20 @@ _OPERATORS = {
     z3.Z3_OP_SELECT: lambda args: select(*args),
     z3.Z3_OP_STORE: lambda args: store(*args),
     z3.Z3_OP_CONST_ARRAY: lambda args: fill(*args),
+}
+_FLOAT_VALUES = frozenset(
+    {
+        z3.Z3_OP_FPA_FP, z3.Z3_OP_FPA_NUM, z3.Z3_OP_FPA_NAN, z3.Z3_OP_FPA_PLUS_INF,
+        z3.Z3_OP_FPA_MINUS_INF, z3.Z3_OP_FPA_PLUS_ZERO, z3.Z3_OP_FPA_MINUS_ZERO,
+    }
+)  # fmt: skip
+_FLOAT_TESTS = {  # by our names, and whether the sides change places
+    z3.Z3_OP_FPA_LT: ("f<", False),
+    z3.Z3_OP_FPA_LE: ("f<=", False),
+    z3.Z3_OP_FPA_GT: ("f<", True),
+    z3.Z3_OP_FPA_GE: ("f<=", True),
+    z3.Z3_OP_FPA_EQ: ("f=", False),
+    z3.Z3_OP_FPA_IS_NAN: ("fnan", False),
 }
 if hasattr(z3, "Z3_OP_ABS"):
     _OPERATORS[z3.Z3_OP_ABS] = _absolute

@@ -1,9 +1,27 @@
-"""Integer terms: building, evaluating, printing, and handing them to Z3."""
+"""Integer terms, and floating point by its keys: building, evaluating, printing, and handing them
+to Z3."""
 
 from ....linear import WORDS, numeral, symbol
 from ._c import TooLargeError, c_number, c_text
 from ._contents import Contents
 from ._definitions import Definitions
+from ._floats import (
+    FLOATING,
+    INFINITE,
+    LOWEST,
+    NAN,
+    OPERATIONS,
+    TRUNCATED,
+    float_text,
+    float_value,
+    floating,
+    format_of,
+    key_of,
+    number_of,
+    result_format,
+    rounded,
+    value_text,
+)
 from ._node import Term, fold, postorder, smtlib
 from ._term import (
     DIVISIONS,
@@ -43,13 +61,19 @@ from ._term import (
     var,
     variables,
 )
-from ._z3 import Translator, said
+from ._z3 import Translator, float_constant, model_value, said, solver_text, sort_text
 
 __all__ = [
     "DIVISIONS",
     "FALSE",
+    "FLOATING",
+    "INFINITE",
+    "LOWEST",
+    "NAN",
     "ONE",
+    "OPERATIONS",
     "TRUE",
+    "TRUNCATED",
     "WORDS",
     "ZERO",
     "Contents",
@@ -73,20 +97,32 @@ __all__ = [
     "divide",
     "evaluate",
     "fill",
+    "float_constant",
+    "float_text",
+    "float_value",
+    "floating",
     "fold",
+    "format_of",
     "holds_cells",
     "implies",
     "ite",
+    "key_of",
+    "model_value",
     "mul",
     "neg",
     "negate",
     "node_value",
+    "number_of",
     "numeral",
     "postorder",
     "rebuild",
+    "result_format",
+    "rounded",
     "said",
     "select",
     "smtlib",
+    "solver_text",
+    "sort_text",
     "store",
     "sub",
     "substitute",
@@ -94,6 +130,7 @@ __all__ = [
     "trunc_div",
     "trunc_rem",
     "truth",
+    "value_text",
     "var",
     "variables",
 ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ._floats import NAN, TRUNCATED, float_text, format_of
 from ._node import Term
 
 _LEVEL = {"or": 1, "and": 2, "=": 3, "<=": 4, "<": 4, "+": 5, "*": 6, "tdiv": 6, "trem": 6}
@@ -57,6 +58,8 @@ def _plain(value: int) -> str:
 
 def _show(term: Term, style: _Style, outer: int) -> str:
     op = term.op
+    if (text := _floating(term, style, outer)) is not None:
+        return text
     if op == "const":
         return ("1" if term.leaf else "0") if term.boolean else style.number(term.leaf)
     if op == "var":
@@ -95,6 +98,53 @@ def _show(term: Term, style: _Style, outer: int) -> str:
         first, second = _show(term.args[0], style, level), _show(term.args[1], style, level + 1)
         text = f"{first} {sign} {second}"
     return _wrap(text, level, outer)
+
+
+_FLOATS = {
+    "f<": ("<", 4), "f<=": ("<=", 4), "f=": ("==", 3), "f+": ("+", 5), "f-": ("-", 5),
+    "f*": ("*", 6), "f/": ("/", 6),
+}  # fmt: skip
+_PREFIXES = {
+    "fneg": "-", "fabs": "fabs", "fnan": "isnan", "finf": "isinf", "fwiden": "(double)",
+    "fnarrow": "(float)", TRUNCATED: "(long)",
+}  # fmt: skip
+
+
+def _floating(term: Term, style: _Style, outer: int) -> str | None:
+    """What is about floating point, of which constants are keys."""
+    op = term.op
+    if op == "not" and term.args[0].op == "f=":
+        left, right = (_value(arg, term.args[0].leaf, style, 3) for arg in term.args[0].args)
+        return _wrap(f"{left} != {right}", 3, outer)
+    if op in _FLOATS:
+        sign, level = _FLOATS[op]
+        first = _value(term.args[0], term.leaf, style, level - (level > 4))
+        return _wrap(
+            f"{first} {sign} {_value(term.args[1], term.leaf, style, level)}", level, outer
+        )
+    if op in _PREFIXES:
+        return f"{_PREFIXES[op]}({_value(term.args[0], term.leaf, style, 0)})"
+    if op == "fof":
+        return f"({'float' if term.leaf == 32 else 'double'})({_show(term.args[0], style, 0)})"
+    if op == "=" and term.args[0].op == "var" and term.args[1].constant:
+        bits = format_of(term.args[0].leaf)
+        if bits is not None:
+            return _identical(_show(term.args[0], style, 0), int(term.args[1].leaf), bits, outer)
+    return None
+
+
+def _value(term: Term, bits: int, style: _Style, outer: int) -> str:
+    return float_text(int(term.leaf), bits) if term.constant else _show(term, style, outer)
+
+
+def _identical(name: str, key: int, bits: int, outer: int) -> str:
+    """That a variable is one value, and no other, not even one that equals it."""
+    if key == NAN[bits]:
+        return f"isnan({name})"
+    text = f"{name} == {float_text(key, bits)}"
+    if key in (0, -1):
+        return _wrap(f"{text} && {'' if key else '!'}signbit({name})", 2, outer)
+    return _wrap(text, 3, outer)
 
 
 def _cast(comparison: Term, ranges: Ranges) -> str:

@@ -59,7 +59,8 @@ def node_text(node: Term, args: list[str]) -> str:
     if node.op in ("tdiv", "trem"):
         op, (a, b) = {"tdiv": "div", "trem": "mod"}[node.op], args
         return f"(ite (>= {a} 0) ({op} {a} {b}) (- ({op} (- {a}) {b})))"
-    return f"({node.op} {' '.join(args)})"
+    width = () if node.leaf is None else (str(node.leaf),)  # of floating point, for people
+    return f"({' '.join((node.op, *width, *args))})"
 
 
 def smtlib(term: Term) -> str:

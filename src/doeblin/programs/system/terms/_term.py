@@ -1,6 +1,7 @@
 """Terms over the mathematical integers: what conditions, guards and updates are made of.
 
-Two sorts, Int and Bool, and arrays of integers, of which terms take cells. The constructors fold
+Two sorts, Int and Bool, and arrays of integers, of which terms take cells; floating point is
+integers, too (`_floats.py`). The constructors fold
 constants and flatten, so that a term is small before any solver sees it. Terms are immutable and
 shared: traversals are by identity, without recursion, because joins of long programs make deep
 terms.
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._contents import array_value
+from ._floats import OPERATIONS, float_value, floating
 from ._node import Term, fold, postorder
 
 COMPARISONS = frozenset({"<=", "<", "="})
@@ -316,6 +318,8 @@ def rebuild(node: Term, args: list[Term]) -> Term:
         return disj(args)
     if op in _ARRAYS:
         return _ARRAYS[op](*args)
+    if op in OPERATIONS:
+        return floating(op, node.leaf, *args)
     return ite(*args)
 
 
@@ -347,6 +351,8 @@ def node_value(node: Term, args: list[Any], values: dict[str, Any], *, strict: b
         return values[node.leaf]
     if op in _ARRAYS:
         return array_value(op, args)
+    if op in OPERATIONS:
+        return float_value(op, node.leaf, args)
     if op == "+":
         return sum(args)
     if op == "*":

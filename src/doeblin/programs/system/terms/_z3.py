@@ -6,7 +6,10 @@ from typing import Any
 
 import z3
 
+from ._floats import NAN, OPERATIONS, TRUNCATED, format_of, result_format
 from ._node import Term, postorder
+
+_SORTS = {32: (8, 24), 64: (11, 53)}
 
 
 class Translator:
@@ -18,11 +21,14 @@ class Translator:
         self._kept: list[Term] = []
         self._constants: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
+        self._formats: dict[int, int] = {}  # of the nodes that are floating point
 
     def constant(self, name: str) -> Any:
         found = self._constants.get(name)
         if found is None:
-            found = self._constants[name] = z3.Int(name, self.context)
+            bits = format_of(name)
+            found = z3.Int(name, self.context) if bits is None else z3.Const(name, self._sort(bits))
+            self._constants[name] = found
         return found
 
     def array(self, name: str) -> Any:
@@ -39,8 +45,15 @@ class Translator:
                 self._kept.append(node)  # keeps the identity in use while it is a key
         return self._done[id(term)]
 
+    def given(self, name: str, term: Term) -> Any:
+        """A term that a variable takes as its value."""
+        found, bits = self(term), format_of(name)
+        return found if bits is None else self._as(term, bits)
+
     def _node(self, node: Term, args: list[Any]) -> Any:
         op, context = node.op, self.context
+        if (found := self._floating(node)) is not None:
+            return found
         if op == "const":
             if node.boolean:
                 return z3.BoolVal(node.leaf, context)
@@ -81,6 +94,121 @@ class Translator:
         if op == "tdiv":
             return z3.If(a >= 0, a / b, -((-a) / b))
         return z3.If(a >= 0, a % b, -((-a) % b))
+
+    # ---- floating point, of which terms have the keys
+
+    def _sort(self, bits: int) -> Any:
+        return z3.FPSort(*_SORTS[bits], self.context)
+
+    def _floating(self, node: Term) -> Any:
+        """The translation of a node that is, or is about, floating point; None of others."""
+        op = node.op
+        if op == "var":
+            bits = format_of(node.leaf)
+        elif op in OPERATIONS:
+            bits = result_format(op, node.leaf)
+        else:
+            found = (self._formats.get(id(arg)) for arg in node.args)
+            bits = next((bits for bits in found if bits is not None), None)
+            if bits is None:
+                return None
+        if op in OPERATIONS:
+            made = self._operation(op, node)
+        elif op == "var":
+            if bits is None:
+                return None
+            made = self.constant(node.leaf)
+        else:
+            assert bits is not None
+            if op == "ite":
+                yes, no = (self._as(arg, bits) for arg in node.args[1:])
+                made = z3.If(self._done[id(node.args[0])], yes, no)
+            else:
+                a, b = (self._as(arg, bits) for arg in node.args)
+                made = a == b if op == "=" else self._in_order(a, b)
+                if op == "<":
+                    made = z3.Not(self._in_order(b, a))
+                bits = None
+                if op not in ("=", "<=", "<"):
+                    raise AssertionError(f"'{op}' of keys")
+        if bits is not None:
+            self._formats[id(node)] = bits
+        return made
+
+    def _operation(self, op: str, node: Term) -> Any:
+        if op in ("fof", TRUNCATED):
+            raise AssertionError("a system has no conversions of integers left")
+        nearest = z3.RNE(self.context)
+        args = [self._as(arg, node.leaf) for arg in node.args]
+        if op in _ROUNDED:
+            return _ROUNDED[op](nearest, *args, ctx=self.context)
+        if op in _EXACT:
+            return _EXACT[op](*args, ctx=self.context)
+        sort = self._sort(64 if op == "fwiden" else 32)
+        return z3.fpFPToFP(nearest, args[0], sort, self.context)
+
+    def _in_order(self, a: Any, b: Any) -> Any:
+        """Is the key of one at most that of the other?"""
+        ctx = self.context
+        zeros = z3.And(
+            z3.fpIsZero(a, ctx),
+            z3.fpIsZero(b, ctx),
+            z3.fpIsPositive(a, ctx),
+            z3.fpIsNegative(b, ctx),
+        )
+        below = z3.And(z3.fpLEQ(a, b, ctx), z3.Not(zeros))
+        return z3.Or(z3.fpIsNaN(b, ctx), below)
+
+    def _as(self, term: Term, bits: int) -> Any:
+        """The translation of a term that is floating point, be it a key that is a number."""
+        if term.constant:
+            return float_constant(int(term.leaf), bits, self.context)
+        if term.op == "ite" and id(term) not in self._formats:
+            yes, no = (self._as(arg, bits) for arg in term.args[1:])
+            return z3.If(self._done[id(term.args[0])], yes, no)
+        return self._done[id(term)]
+
+
+_ROUNDED = {"f+": z3.fpAdd, "f-": z3.fpSub, "f*": z3.fpMul, "f/": z3.fpDiv}
+_EXACT = {
+    "fneg": z3.fpNeg, "fabs": z3.fpAbs, "fnan": z3.fpIsNaN, "finf": z3.fpIsInf,
+    "f<": z3.fpLT, "f<=": z3.fpLEQ, "f=": z3.fpEQ,
+}  # fmt: skip
+
+
+def float_constant(key: int, bits: int, context: z3.Context) -> Any:
+    """The value that has a key, as Z3's."""
+    sort = z3.FPSort(*_SORTS[bits], context)
+    if key == NAN[bits]:
+        return z3.fpNaN(sort)
+    raw = key if key >= 0 else (1 << (bits - 1)) | (-1 - key)
+    return z3.simplify(z3.fpBVToFP(z3.BitVecVal(raw, bits, context), sort, context))
+
+
+def sort_text(name: str) -> str:
+    """The sort of a variable, in SMT-LIB."""
+    bits = format_of(name)
+    return "Int" if bits is None else "(_ FloatingPoint {} {})".format(*_SORTS[bits])
+
+
+def solver_text(term: Term) -> str:
+    """A term in SMT-LIB, with floating point as solvers have it."""
+    return Translator(z3.Context())(term).sexpr()
+
+
+def model_value(value: Any) -> int:
+    """A number, or the key of one, of a model."""
+    if z3.is_int_value(value):
+        return value.as_long()
+    if not z3.is_fp_value(value):
+        return 0
+    bits = value.ebits() + value.sbits()
+    if value.isNaN():
+        return NAN[bits]
+    numeral: Any = z3.simplify(z3.fpToIEEEBV(value, value.ctx))
+    raw = numeral.as_long()
+    sign = 1 << (bits - 1)
+    return -1 - (raw - sign) if raw >= sign else raw
 
 
 def said(error: z3.Z3Exception) -> str:

@@ -1,0 +1,91 @@
+"""Programs in floating point: verdicts, proofs that others confirm, runs that compilers repeat."""
+
+import shutil
+import subprocess
+
+import pytest
+import z3
+
+from doeblin._errors import InputError
+from doeblin.programs import Outcome, output, parse_program, verify
+
+from .fuzz.floats import judge
+
+compiled = pytest.mark.skipif(shutil.which("gcc") is None, reason="the truth comes from gcc")
+FILTER = """
+extern int nondet_int(void);
+extern double nondet_double(void);
+int main(void) {
+  double y = 0;
+  int n = 0;
+  while (nondet_int()) {
+    double x = nondet_double();
+    if (!(x >= -1 && x <= 1)) x = 0;
+    y = 0.5 * y + 0.5 * x;
+    if (n < 9) n++;
+  }
+  assert(y <= 1 && y >= -1 && n <= 9);
+}
+"""
+WRONG = """
+extern float nondet_float(void);
+extern double nondet_double(void);
+double given(float f) { double d; return nondet_double() + f + (d > 0); }
+int main(void) {
+  float f = nondet_float();
+  if (f > 0.5f && f < 0.75f) { double h = given(f); assert(!(h > 0.25 && h < 2.25)); }
+}
+"""
+
+
+@compiled
+def test_random_programs_agree_with_gcc():
+    wrong, counts = judge(range(8), timeout=4)
+    assert not wrong
+    assert counts["SAFE: SAFE"] >= 2 and counts["UNSAFE: UNSAFE"] >= 6, counts
+
+
+def test_a_proof_is_confirmed_and_a_false_one_is_not():
+    program = parse_program(FILTER, file="f.c")
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.SAFE
+    for write in (output.acsl, output.witness):  # these have no faithful form
+        with pytest.raises(InputError, match="floating point"):
+            write(program, verdict)
+    text = output.certificate(program, verdict)
+    proved = verdict.proved or program
+    assert output.check_certificate(proved, text) is None
+    solver = z3.Solver()
+    for number, part in enumerate(text.split("(push 1)")[1:]):
+        solver.reset()
+        solver.from_string(part.partition("(check-sat)")[0])
+        assert solver.check() == z3.unsat, number
+    half, one = "(fp #b0 #b01111111110 #x0000000000000)", "(fp #b0 #b01111111111 #x0000000000000)"
+    head, _, rest = text.partition("(push 1)")
+    assert one in head
+    changed = head.replace(one, half) + "(push 1)" + rest
+    assert "invariant" in (output.check_certificate(proved, changed) or "")
+
+
+@compiled
+def test_a_failing_run_is_repeated_by_the_compiled_program(tmp_path):
+    program = parse_program(WRONG, file="w.c")
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.UNSAFE
+    text = output.driver(program, verdict)
+    for level in ("-O0", "-O2"):
+        source, binary = tmp_path / "w.c", tmp_path / "w"
+        source.write_text(text)
+        subprocess.run(["gcc", "-w", level, "-o", binary, source], check=True)
+        ended = subprocess.run([binary], capture_output=True, text=True)
+        assert ended.returncode == 1 and "violated" in ended.stderr
+    shown = [line for line in output.trace(program, verdict) if "nondet_float() gives" in line]
+    assert shown and not any("LL" in line for line in shown)
+    with pytest.raises(InputError, match="floating point"):
+        output.witness(program, verdict)
+
+
+def test_integers_beside_unused_floating_point_are_as_before():
+    text = "int main(void) { double d = 0.5; int x = 0; while (x < 9) x++; assert(x == 9); }"
+    verdict = verify(parse_program(text, file="p.c"))
+    assert verdict.outcome is Outcome.SAFE and verdict.found_by != "bounds of floating point"
