@@ -121,7 +121,7 @@ class Emitter:
     def unsupported(self, what: str, node: Any) -> Unsupported:
         return Unsupported(what, self.place(node))
 
-    def whole(self, kind: CType | Opaque, node: Any) -> CType:
+    def integral(self, kind: CType | Opaque, node: Any) -> CType:
         """The type, which is refused unless it is one of integers."""
         if isinstance(kind, Opaque) or kind.floating:
             raise self.unsupported(getattr(kind, "what", "floating point"), node)

@@ -326,7 +326,7 @@ class Static(Emitter):
 
     def _fold(self, node: Any) -> tuple[int, CType]:
         if isinstance(node, c_ast.Constant):
-            self.whole(self._kind_of_constant(node), node)
+            self.integral(self._kind_of_constant(node), node)
             return integer_literal(node.value, self.place(node))
         if isinstance(node, c_ast.ID):
             slot = self.lookup(node.name)
@@ -335,7 +335,7 @@ class Static(Emitter):
         if isinstance(node, c_ast.GenericSelection):
             return self._fold(self.chosen(node))
         if isinstance(node, c_ast.Cast):
-            kind = self.whole(self.type(node.to_type), node)
+            kind = self.integral(self.type(node.to_type), node)
             return _fit(self._fold(node.expr)[0], kind), kind
         if isinstance(node, c_ast.UnaryOp) and node.op not in STEPS:
             return self._fold_unary(node)
@@ -343,7 +343,7 @@ class Static(Emitter):
             return self._fold_binary(node)
         if isinstance(node, c_ast.TernaryOp):
             test = self._fold(node.cond)[0]
-            kind = self.whole(self._kind_of_ternaryop(node), node)
+            kind = self.integral(self._kind_of_ternaryop(node), node)
             return _fit(self._fold(node.iftrue if test else node.iffalse)[0], kind), kind
         raise _NotConstant(node)
 
