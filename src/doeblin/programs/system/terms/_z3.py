@@ -107,6 +107,8 @@ class Translator:
             bits = format_of(node.leaf)
         elif op in OPERATIONS:
             bits = result_format(op, node.leaf)
+        elif not self._formats:
+            return None
         else:
             found = (self._formats.get(id(arg)) for arg in node.args)
             bits = next((bits for bits in found if bits is not None), None)
