@@ -44,17 +44,17 @@ class Strokes(NamedTuple):
     """`starts[e] : starts[e + 1]` are the rows of gesture e."""
 
     def chosen(self, some: NDArray[np.int64], keep: int, bucket: int) -> tuple[NDArray, NDArray]:
-        """The rows of some gestures, padded, and the candidate of each, numbered on."""
+        """Where the rows of some gestures are, padded, and the candidate of each, numbered on."""
         sizes = np.diff(self.starts)[some]
         before = np.cumsum(sizes) - sizes
         at = np.repeat(self.starts[some] - before, sizes) + np.arange(sizes.sum())
         padded = -(-len(at) // bucket) * bucket
-        rows = np.zeros((padded, self.rows.shape[1]), np.float32)
-        rows[: len(at)] = self.rows[at]
+        where = np.zeros(padded, np.int32)
+        where[: len(at)] = at
         # Padding belongs to a candidate after the last.
         owners = np.full(padded, len(some) * keep, np.int32)
         owners[: len(at)] = self.candidates[at] + keep * np.repeat(np.arange(len(some)), sizes)
-        return rows, owners
+        return where, owners
 
 
 class Copy(NamedTuple):

@@ -72,20 +72,24 @@ def fit_networks(
         moves, state = optimiser.update(gradient, state)
         return eqx.apply_updates(networks, moves), state, value
 
-    order, total = np.empty(0, np.int64), 0.0
+    order, total, held = np.empty(0, np.int64), 0.0, jnp.empty((0, NUM_STROKE_INPUTS))
     for step in range(steps):
         (features, valid, u, gold), strokes = copies[step // each % len(copies)]
         if step % each == 0:
             order = np.random.default_rng([seed, 8, step // each]).permutation(len(gold))
             total = 0.0
+            # On a GPU, choosing rows there is several times as fast as sending those of each step.
+            held = jnp.asarray(strokes.rows)
         at = step % each * batch
         some = order[at : at + batch]
-        chosen = strokes.chosen(some, valid.shape[1], _BUCKET)
+        where, owners = strokes.chosen(some, valid.shape[1], _BUCKET)
         there = valid[some]
         scaled = np.where(there[..., None], (features[some] - mean) / spread, 0.0)
         base = np.where(there, features[some] @ weights, -np.inf)
         parts = scaled.astype(np.float32), base, u[some], gold[some]
-        networks, state, value = improve(networks, state, np.uint32(step), *chosen, parts)
+        networks, state, value = improve(
+            networks, state, np.uint32(step), _rows(held, where), owners, parts
+        )
         if progress is not None:
             total += float(value)
             progress(step + 1, steps, total / (step % each + 1))
@@ -99,6 +103,11 @@ def fit_networks(
         Network(((first, shift), *rest), rectified=True),
         Network(by_stroke.layers, rectified=True),
     )
+
+
+@jax.jit
+def _rows(held: Any, where: Any) -> Any:
+    return held[where].astype(jnp.float32)
 
 
 def _untrained(num_factors: int, seed: int) -> tuple[eqx.nn.MLP, eqx.nn.MLP]:
