@@ -25,6 +25,8 @@ class Heaped(Drawn):
             f"static {t} *make{k}(int m) {{ {t} *h = NEW({t}, m);"
             " if (OK(h)) for (int j = 0; j < m; j++) IX(h, j) = j; return h; }",
             f"static void drop{k}({t} *h) {{ END(h); }}",
+            f"static int turn{k}(int v, int w) {{ {t} *h = ZEROS({t}, 1); if (!OK(h)) return 0;"
+            " if (v == w) END(h); v += D(h) + 1; D(h) = v; END(h); return v; }",
         ]
 
     @property
@@ -73,6 +75,7 @@ class Heaped(Drawn):
             f"for (i = 0; i < {size}; i++) {{ TICK IX({h}, i) = i; }}", f"s += inc{k}({h});",
             f"swap{k}({h}, &y);", f"s += sum{k}({h}, {size});", f"copy{k}({h}, a, 1);",
             f"if (x > 0) {{ IX({h}, {last}) += 1; }}", f"D(ADD({h}, {last})) = 2;",
+            f"for (i = 0; i < 2; i++) s += turn{k}(i, x);",
         ))  # fmt: skip
 
     def checked(self, name: str) -> str:
