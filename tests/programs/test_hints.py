@@ -57,6 +57,8 @@ def test_a_wrong_hint_does_no_harm():
         ("x < 5, y < 5", "not a C condition"),
         ("x <", "not a C condition"),
         ("", "not a C condition"),
+        ("(" * 3000 + "1" + ")" * 3000, "6001 words is too long"),
+        ("!" * 5000 + "x", "too long"),
     ],
 )
 def test_what_is_no_condition_is_refused(hint, said):

@@ -46,6 +46,7 @@ from .system.terms import (
 _ASSIGNING = frozenset(
     {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"}
 )
+_LONGEST = 500  # words of a hint; what nests deeper than this is not for people
 Reading = Callable[[Cut], Term | None]
 """What a hint says at a cut; None if it speaks of what is not there."""
 
@@ -99,6 +100,8 @@ def read_hint(hint: str) -> Reading:
                 f"condition: {better}",
                 place=word.place,
             )
+    if len(words) > _LONGEST:
+        raise InputError(f"a hint of {len(words)} words is too long: at most {_LONGEST} are read")
     if any(word.text in ("[", "==>", "<==>", f"{BOUND}forall") for word in words):
         return _of_cells(hint, words)
     return _condition(hint)

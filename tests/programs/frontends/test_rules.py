@@ -62,6 +62,7 @@ FORBIDDEN = [
     "int main(void) { static int f(void); return 0; }",
     "int main(void) { for (static int i = 0; i < 2; i++) ; return 0; }",
     "int main(void) { for (typedef int t; 0;) ; return 0; }",
+    "int main(void) { for (enum { A, B } i = A; i < B; i++) ; return 0; }",
     "struct s { int a; }; int main(void) { struct s; struct s v; return 0; }",
     "int unknown(void); _Static_assert(unknown(), \"x\");" + MAIN,
     *(f"int main(void) {{ {words} x; return 0; }}" for words in (
@@ -140,6 +141,13 @@ def test_allowed(text):
          "'offsetof'"),
         ("int main(void) { int f(void) { return 0; } return f(); }", "functions within functions"),
         ("int main(void) { int x; _Generic(1, int: x) = 5; return x - 5; }", "_Generic in place"),
+        ("enum { Z = 1 }; int main(void) { if (sizeof(enum { Z = 2 })) ; assert(Z == 2); }",
+         "a type that is defined within an expression"),
+        ("enum { Y = 1 }; int main(void) { (void)sizeof(enum { Y = 2 }); assert(Y == 1); }",
+         "a type that is defined within an expression"),
+        ("enum { Z = 1 }; int f(enum { Z = 2 } e) { return Z; }"
+         " int main(void) { f(0); assert(Z == 2); }",
+         "a type that is defined in a list of parameters"),
     ],
 )  # fmt: skip
 def test_what_compilers_take_is_no_error(text, said):

@@ -16,6 +16,7 @@ from pycparser import c_ast
 
 from ...._errors import InputError, Place
 from ._types import type_of
+from ._unsupported import Unsupported
 
 _SIGNS = ("signed", "unsigned")
 _INTEGERS = frozenset({
@@ -36,7 +37,8 @@ class _Scope:
 
 
 def check_rules(tree: Any, place: Callable[[Any], Place]) -> None:
-    """Raise an InputError at the first declaration that C forbids."""
+    """Raise an InputError at the first declaration that C forbids; scopes that begin in the midst
+    of a declaration or an expression are not read."""
     _Rules(place).visit(tree)
 
 
@@ -87,6 +89,8 @@ class _Rules(c_ast.NodeVisitor):
             raise self._bad("a function returns no array and no function", node.type)
 
     def _parameter(self, node: Any) -> None:
+        if (made := _defined(node)) is not None:
+            raise Unsupported("a type that is defined in a list of parameters", self._place(made))
         if isinstance(node, c_ast.Decl):
             if {*node.storage} - {"register"}:
                 raise self._bad(f"'{node.storage[0]}' of a parameter", node)
@@ -110,7 +114,7 @@ class _Rules(c_ast.NodeVisitor):
     def visit_For(self, node: Any) -> None:
         for item in node.init.decls if isinstance(node.init, c_ast.DeclList) else ():
             other = not isinstance(item, c_ast.Decl) or isinstance(item.type, c_ast.FuncDecl)
-            if other or {*item.storage} - {"auto", "register"}:
+            if other or {*item.storage} - {"auto", "register"} or _defined(item.type):
                 raise self._bad("a loop declares only variables that are automatic", item)
         self._block(node)
 
@@ -188,6 +192,11 @@ class _Rules(c_ast.NodeVisitor):
     def _named(self, name: str) -> Any:
         return next((s.names[name] for s in reversed(self._scopes) if name in s.names), None)
 
+    def visit_Typename(self, node: Any) -> None:
+        if (made := _defined(node)) is not None:
+            raise Unsupported("a type that is defined within an expression", self._place(made))
+        self.generic_visit(node)
+
     def visit_IdentifierType(self, node: Any) -> None:
         words = [word for word in node.names if word in _WORDS]
         signs = sum(word in _SIGNS for word in words)
@@ -249,6 +258,13 @@ class _Rules(c_ast.NodeVisitor):
                 raise self._bad(
                     f"'{declared.name}' has the type '{kind.name}', which is not complete", declared
                 )
+
+
+def _defined(node: Any) -> Any:
+    """A tag that is defined in there."""
+    if isinstance(node, _Tag) and _inside(node) is not None:
+        return node
+    return next((tag for _, child in node.children() if (tag := _defined(child))), None)
 
 
 def _inside(tag: Any) -> Any:
