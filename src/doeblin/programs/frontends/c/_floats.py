@@ -17,6 +17,7 @@ from ._unsupported import Unsupported
 OUT_OF_RANGE = "undefined behaviour: a floating-point value that the integer type does not hold"
 _DECIMAL = re.compile(r"([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+))?([fF]?)")
 _HEXADECIMAL = re.compile(r"0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?[0-9]+)([fF]?)")
+_NAMED = re.compile(r"float|double|fabs|isnan")  # functions that need not be declared
 _FARTHEST = 20_000  # powers of ten or two, beyond which there is only zero or infinity
 _TESTS = {"<": "f<", "<=": "f<=", ">": "f<", ">=": "f<=", "==": "f=", "!=": "f="}
 
@@ -51,6 +52,8 @@ def mentions_floats(node: Any) -> bool:
     while todo:
         part = todo.pop()
         if is_floating(part):
+            return True
+        if isinstance(part, c_ast.ID) and _NAMED.search(part.name):
             return True
         if isinstance(part, c_ast.IdentifierType) and {"float", "double"} & {*part.names}:
             return True
