@@ -161,3 +161,15 @@ def test_bad_hints_about_cells(hint, said):
 def test_one_cell_may_be_spoken_of():
     program = plain(SEVENS)
     assert any(parse_hints(program, ["a[i] >= 0 || i >= 0"], program.system))
+
+
+def test_a_loop_invariant_may_be_about_what_a_pointer_points_to():
+    text = """#include <stdlib.h>
+    int main(void) { int n = unknown(); assume(0 < n && n < 100); int *a = malloc(n * sizeof(int));
+      if (!a) return 0;
+      //@ loop invariant \\forall integer k; 0 <= k < i ==> a[k] % 7 == 3;
+      for (int i = 0; i < n; i++) a[i] = 7 * i + 3;
+      free(a); return 0; }"""
+    program = parse_program(text)
+    assert program.graph is not None and not program.graph.remarks.notes
+    assert any(loop.hints for loop in program.graph.loops.values())

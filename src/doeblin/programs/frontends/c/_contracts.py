@@ -21,6 +21,7 @@ from ._calls import Calls
 from ._clean import PRAGMA
 from ._emitter import Slot, Value
 from ._extents import extents
+from ._points import NUMBERS
 from ._tokens import Token
 from ._types import CType, Opaque
 from ._unsupported import Unsupported
@@ -288,6 +289,11 @@ class Contracts(Calls):
 
     def _cell_of(self, name: str, index: Term) -> Term | None:
         slot = self.lookup(name)
+        if slot is not None and slot.pointer is not None:
+            found = self.value_of(slot.pointer)
+            objects = found.targets - NUMBERS.keys()
+            slot = self.objects.get(min(objects)) if len(objects) == 1 else None
+            index = add(found.at, index)
         cells = slot.cells if slot is not None else None
         if cells is None or len(cells.lengths) != 1:
             return None

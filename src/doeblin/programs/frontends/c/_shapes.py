@@ -48,13 +48,20 @@ def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
     }
 
 
+_STATEMENTS = (
+    c_ast.FileAST, c_ast.FuncDef, c_ast.Compound, c_ast.Label, c_ast.Case, c_ast.Default,
+    c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.For, c_ast.Switch,
+)  # fmt: skip
+
+
 def only_assigned(tree: Any) -> set[str]:
-    """The names that stand on the left of `=` and nowhere else: nobody reads these variables."""
+    """The names that stand on the left of `=`, in statements, and nowhere else: nobody reads these
+    variables."""
     found: set[str] = set()
     others: set[str] = set()
-    todo = [tree]
+    todo = [(tree, False)]
     while todo:
-        node = todo.pop()
+        node, used = todo.pop()
         if isinstance(node, c_ast.ID):
             others.add(node.name)
         elif (
@@ -62,10 +69,11 @@ def only_assigned(tree: Any) -> set[str]:
             and node.op == "="
             and isinstance(node.lvalue, c_ast.ID)
         ):
-            found.add(node.lvalue.name)
-            todo.append(node.rvalue)
+            (others if used else found).add(node.lvalue.name)
+            todo.append((node.rvalue, True))
         else:
-            todo += [child for _, child in node.children()]
+            outer = isinstance(node, _STATEMENTS)
+            todo += [(child, not outer or part == "cond") for part, child in node.children()]
     return found - others
 
 
