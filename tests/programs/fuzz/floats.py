@@ -54,7 +54,7 @@ class Text:
         if draw < 0.75:
             return f"({inner[0]} {self.rng.choice('+-*/+-*')} {inner[1]})".replace("/ 0)", "/ 0.0)")
         if draw < 0.8:
-            return f"-{self.atom(names)}" if not calls else f"(-({inner[0]}))"
+            return f"(-({inner[0]}))"
         if draw < 0.87:
             return f"({self.test(names, depth - 1)} ? {inner[0]} : {inner[1]})"
         if draw < 0.95:
