@@ -98,8 +98,10 @@ class Arguments(Expressions):
         before = len(self.graph.blocks), len(self.graph.blocks[self.current].statements)
         found = self.convert(self.rvalue(init), kind).number()
         after = len(self.graph.blocks), len(self.graph.blocks[self.current].statements)
-        if not found.constant or before != after:
+        if not found.constant or _has_comma(init):
             raise InputError("a constant is needed here", place=self.place(init))
+        if before != after:
+            raise self.unsupported("a constant that its type does not hold", init)
         return int(found.leaf)
 
     def computed(self, name: str, arguments: list[Any], node: Any) -> Value:
@@ -119,3 +121,7 @@ class Arguments(Expressions):
         below = compare("<", value.integer(), ZERO)
         size = ite(below, neg(value.integer()), value.integer())
         return self.arithmetic(size, kind, self.place(node), op="+")
+
+
+def _has_comma(node: Any) -> bool:
+    return isinstance(node, c_ast.ExprList) or any(_has_comma(part) for _, part in node.children())
