@@ -12,6 +12,7 @@ from ._emitter import Slot, Value
 from ._expressions import Expressions
 from ._library import ABSOLUTE, ENDINGS, FORMATS, SILENT, SIZES
 from ._points import Address, Key
+from ._tree import parts
 from ._types import DOUBLE, FLOAT, INT, CType, Opaque, Struct
 from ._unsupported import Unsupported
 
@@ -124,4 +125,4 @@ class Arguments(Expressions):
 
 
 def _has_comma(node: Any) -> bool:
-    return isinstance(node, c_ast.ExprList) or any(_has_comma(part) for _, part in node.children())
+    return any(isinstance(part, c_ast.ExprList) for part in parts(node))

@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from ...._errors import Place
 from ...system.terms import INFINITE, Term, conj, const, floating, negate, number_of, rounded
+from ._tree import parts
 from ._types import DOUBLE, FLOAT, CType
 from ._unsupported import Unsupported
 
@@ -48,28 +49,21 @@ def is_floating(node: Any) -> bool:
 
 def mentions_floats(node: Any) -> bool:
     """Is there floating point anywhere?"""
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        if is_floating(part):
-            return True
-        if isinstance(part, c_ast.ID) and _NAMED.search(part.name):
-            return True
-        if isinstance(part, c_ast.IdentifierType) and {"float", "double"} & {*part.names}:
-            return True
-        todo += [child for _, child in part.children()]
-    return False
+    return any(
+        is_floating(part)
+        or (isinstance(part, c_ast.ID) and _NAMED.search(part.name) is not None)
+        or (
+            isinstance(part, c_ast.IdentifierType)
+            and not {"float", "double"}.isdisjoint(part.names)
+        )
+        for part in parts(node)
+    )
 
 
 def addressed(node: Any) -> set[str]:
     """The names of which addresses are taken."""
-    found, todo = set(), [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, c_ast.UnaryOp) and part.op == "&" and isinstance(part.expr, c_ast.ID):
-            found.add(part.expr.name)
-        todo += [child for _, child in part.children()]
-    return found
+    taken = (p.expr for p in parts(node) if isinstance(p, c_ast.UnaryOp) and p.op == "&")
+    return {expr.name for expr in taken if isinstance(expr, c_ast.ID)}
 
 
 def to_floating(term: Term, own: CType, kind: CType) -> Term:

@@ -258,7 +258,7 @@ class Heap(Structs):
         """From here on the object may be pointed to."""
         key, scope, chain = self.key(node), self.scope_id(self.scopes[0]), self.chain()
         if memory.turn:
-            back = any(leads_back(self.functions[name], set()) for name in self.stack)
+            back = any(leads_back(self.functions[name]) for name in self.stack)
             inner = [one for one in chain[self.turns[-1] :] if one != scope]
             if back or not inner:
                 raise self.unsupported("memory that is allocated in a loop like this", node)

@@ -11,6 +11,7 @@ from ...system import Call, Procedure, Return, with_old_values
 from ...system.terms import ONE, ZERO, compare, var
 from ._emitter import Slot, Value
 from ._statements import Statements
+from ._tree import parts
 from ._types import BOOL, CType
 
 
@@ -35,14 +36,8 @@ def recursive_groups(functions: dict[str, Any]) -> dict[str, frozenset[str]]:
 
 def called_in(node: Any) -> set[str]:
     """The names of the functions that are called there."""
-    found: set[str] = set()
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, c_ast.FuncCall) and isinstance(part.name, c_ast.ID):
-            found.add(part.name.name)
-        todo += [child for _, child in part.children()] if part is not None else []
-    return found
+    calls = (part for part in parts(node) if isinstance(part, c_ast.FuncCall))
+    return {call.name.name for call in calls if isinstance(call.name, c_ast.ID)}
 
 
 @dataclass(frozen=True)
@@ -155,12 +150,8 @@ def _returns(node: Any) -> bool:
 
 def _returns_nothing(node: Any) -> bool:
     """Is there a `return` without a value?"""
-    if isinstance(node, c_ast.Return):
-        return node.expr is None
-    return any(_returns_nothing(child) for _, child in node.children())
+    return any(isinstance(part, c_ast.Return) and part.expr is None for part in parts(node))
 
 
 def _labelled(node: Any) -> bool:
-    if isinstance(node, c_ast.Label | c_ast.Case | c_ast.Default):
-        return True
-    return any(_labelled(child) for _, child in node.children())
+    return any(isinstance(part, c_ast.Label | c_ast.Case | c_ast.Default) for part in parts(node))

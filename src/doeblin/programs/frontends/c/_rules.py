@@ -15,6 +15,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import InputError, Place
+from ._tree import parts
 from ._types import type_of
 from ._unsupported import Unsupported
 
@@ -262,9 +263,8 @@ class _Rules(c_ast.NodeVisitor):
 
 def _defined(node: Any) -> Any:
     """A tag that is defined in there."""
-    if isinstance(node, _Tag) and _inside(node) is not None:
-        return node
-    return next((tag for _, child in node.children() if (tag := _defined(child))), None)
+    tags = (part for part in parts(node) if isinstance(part, _Tag))
+    return next((tag for tag in tags if _inside(tag) is not None), None)
 
 
 def _inside(tag: Any) -> Any:

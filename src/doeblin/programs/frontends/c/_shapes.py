@@ -7,6 +7,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ._library import ALLOCATING, FAILURES
+from ._tree import parts
 
 _MOST_SCALARS = 64
 
@@ -79,14 +80,7 @@ def only_assigned(tree: Any) -> set[str]:
 
 def names_in(node: Any) -> set[str]:
     """The names that stand in expressions."""
-    found: set[str] = set()
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, c_ast.ID):
-            found.add(part.name)
-        todo += [child for _, child in part.children()]
-    return found
+    return {part.name for part in parts(node) if isinstance(part, c_ast.ID)}
 
 
 def reached_from_outside(functions: dict[str, Any]) -> set[str]:
@@ -104,9 +98,7 @@ def assigned(node: Any, *, steps: bool = False) -> set[str]:
     """The names that are given another value; with `steps`, also those that are moved on, or whose
     address is taken."""
     found: set[str] = set()
-    todo = [node]
-    while todo:
-        part = todo.pop()
+    for part in parts(node):
         target = None
         if isinstance(part, c_ast.Assignment) and (steps or part.op == "="):
             target = part.lvalue
@@ -116,7 +108,6 @@ def assigned(node: Any, *, steps: bool = False) -> set[str]:
             found.add(target.name)
         elif isinstance(target, c_ast.GenericSelection):  # one of these
             found |= names_in(target)
-        todo += [child for _, child in part.children()]
     return found
 
 
@@ -125,9 +116,7 @@ _CHANGING = frozenset({"++", "--", "p++", "p--", "&"})
 
 def mentions_pointers(node: Any) -> bool:
     """Is a pointer declared there?"""
-    return isinstance(node, c_ast.PtrDecl) or any(
-        mentions_pointers(child) for _, child in node.children()
-    )
+    return any(isinstance(part, c_ast.PtrDecl) for part in parts(node))
 
 
 def flat(lengths: list[int], index: tuple[int, ...]) -> int | None:
@@ -171,12 +160,8 @@ def pointed(node: Any) -> tuple[list[Any], Any] | None:
 
 def failing(node: Any) -> Any:
     """The first call of a failure function in a statement, as after `ERROR:`."""
-    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", None) in FAILURES:
-        return node
-    for _, child in node.children() if node is not None else ():
-        if (found := failing(child)) is not None:
-            return found
-    return None
+    calls = (part for part in parts(node) if isinstance(part, c_ast.FuncCall))
+    return next((call for call in calls if getattr(call.name, "name", None) in FAILURES), None)
 
 
 def collect_cases(node: Any, found: list[Any]) -> None:
@@ -192,21 +177,20 @@ def collect_cases(node: Any, found: list[Any]) -> None:
 def allocations(tree: Any) -> set[int]:
     """The calls that allocate, if no goto in the file leads back."""
     found: set[int] = set()
-    todo = [tree]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, c_ast.FuncDef) and leads_back(node, set()):
+    for node in parts(tree):
+        if isinstance(node, c_ast.FuncDef) and leads_back(node):
             return set()
         if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in ALLOCATING:
             found.add(id(node))
-        todo += [child for _, child in node.children()]
     return found
 
 
-def leads_back(node: Any, passed: set[str]) -> bool:
-    """Is there a goto in a function to a label that was `passed`? None goes on from ERROR."""
-    if isinstance(node, c_ast.Label):
-        passed.add(node.name)
-    if isinstance(node, c_ast.Goto) and node.name in passed - {"ERROR"}:
-        return True
-    return any(leads_back(child, passed) for _, child in node.children())
+def leads_back(function: Any) -> bool:
+    """Does a goto lead to a label before it? None goes on from ERROR."""
+    passed: set[str] = set()
+    for node in parts(function):
+        if isinstance(node, c_ast.Label):
+            passed.add(node.name)
+        if isinstance(node, c_ast.Goto) and node.name in passed - {"ERROR"}:
+            return True
+    return False
