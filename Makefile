@@ -10,6 +10,9 @@ DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 -
 # What was tested last; `make CONSTRAINTS= …` takes the newest versions instead.
 CONSTRAINTS ?= constraints.txt
 
+# Tests start hundreds of processes, each of which would compile our modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test suite thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import blackjax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from blackjax.util import run_inference_algorithm
 from scipy.stats import kstest, norm
 
 import doeblin
@@ -19,16 +17,24 @@ from ..statistics import LEVEL, assert_follows
 from .test_chain import SCHEDULES, finite_chain
 
 
+@pytest.fixture
+def blackjax():
+    """Imported where it is used: it takes two seconds, and every worker reads this file."""
+    import blackjax
+
+    return blackjax
+
+
 def standard_normal(state, x=None):
     return -0.5 * jnp.sum(state["p"] ** 2)
 
 
-def test_a_chain_runs_under_blackjax():
+def test_a_chain_runs_under_blackjax(blackjax):
     chain, law = finite_chain(SCHEDULES["plain"])
     algorithm = to_blackjax(chain)
 
     def last(key):
-        final, (states, info) = run_inference_algorithm(
+        final, (states, info) = blackjax.util.run_inference_algorithm(
             rng_key=key, inference_algorithm=algorithm, num_steps=60, initial_position=jnp.array(0)
         )
         return final.state, states.age, info.restarted
@@ -40,7 +46,7 @@ def test_a_chain_runs_under_blackjax():
 
 
 @pytest.mark.parametrize("sampler", ["hmc", "mala", "random walk"])
-def test_a_blackjax_sampler_serves_as_a_kernel(sampler):
+def test_a_blackjax_sampler_serves_as_a_kernel(sampler, blackjax):
     """u and the sampler's target are one normal law, so π̃ is that law, for every ε."""
 
     def log_density(position):
@@ -66,7 +72,7 @@ def test_a_blackjax_sampler_serves_as_a_kernel(sampler):
     assert kstest(moved, norm.cdf).pvalue >= LEVEL
 
 
-def test_from_blackjax_without_a_density():
+def test_from_blackjax_without_a_density(blackjax):
     algorithm = blackjax.mala(standard_normal, step_size=0.1)
     assert not from_blackjax(algorithm).supports("log_target")
     with pytest.raises(InputError, match="needs the log_density"):

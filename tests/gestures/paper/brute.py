@@ -37,7 +37,7 @@ def spelled(z):
 
 
 def scores(weights, full):
-    return PHI[full] @ weights
+    return phis(full) @ weights
 
 
 def law(weights, full):
@@ -51,7 +51,9 @@ def phi(z, full):
     return slopes.values
 
 
-PHI = {full: np.array([phi(z, full) for z in STATES]) for full in (False, True)}
+@cache
+def phis(full):
+    return np.array([phi(z, full) for z in STATES])
 
 
 def conditional_of(z, site, hard=True):
@@ -74,23 +76,20 @@ REACH = np.array(
         for z in STATES
     ]
 )
-REWARDS = np.array(
-    [
-        features.reward(
-            features.edit_distance(Y[:SIZE], np.array([*spelled(z), 0])[: len(spelled(z))])
-        )
-        for z in STATES
-    ]
-)
 
 
-RIGHT = np.array([spelled(z) == (0, 1) for z in STATES], float)
-VALUES = {"reward": REWARDS, "word": RIGHT}
+@cache
+def values_of(name):
+    """What each state earns: by the edit distance of its word, or by its being right."""
+    if name == "word":
+        return np.array([spelled(z) == (0, 1) for z in STATES], float)
+    found = [np.array([*spelled(z), 0])[: len(spelled(z))] for z in STATES]
+    return np.array([features.reward(features.edit_distance(Y[:SIZE], word)) for word in found])
 
 
 def gibbs_matrix(full):
     count = len(STATES)
-    weights = np.where(REACH >= 0, np.exp(PHI[True] @ full)[REACH], 0.0)
+    weights = np.where(REACH >= 0, np.exp(phis(True) @ full)[REACH], 0.0)
     weights /= weights.sum(axis=2, keepdims=True) * LENGTH
     move = np.zeros((count, count))
     rows = np.broadcast_to(np.arange(count)[:, None, None], REACH.shape)
@@ -107,11 +106,11 @@ SAME = [
 
 def block_matrix(full):
     """The block kernel with one proposal: redraw from u, accept by the ratio of full/u."""
-    lifts = np.exp(PHI[True] @ full - PHI[False] @ BASE)
+    lifts = np.exp(phis(True) @ full - phis(False) @ BASE)
     accept = lifts / (lifts + lifts[:, None])
     move = np.zeros((len(STATES), len(STATES)))
     for same in SAME:
-        proposed = same * np.exp(PHI[False] @ BASE)
+        proposed = same * np.exp(phis(False) @ BASE)
         proposed /= proposed.sum(axis=1, keepdims=True)
         moved = proposed * accept
         move += (moved + np.diag(1 - moved.sum(axis=1))) / len(SAME)
@@ -121,7 +120,7 @@ def block_matrix(full):
 def objective(base, full, mean_length, matrix, values):
     """log E_π̃[values] of the Doeblin chain, by linear algebra."""
     epsilon, count = 1 / (mean_length + 1), len(STATES)
-    u = np.exp(PHI[False] @ base)
+    u = np.exp(phis(False) @ base)
     system = np.eye(count) - (1 - epsilon) * matrix(full)
     pi = np.linalg.solve(system.T, epsilon * u / u.sum())
     return np.log(pi @ values)
@@ -129,9 +128,9 @@ def objective(base, full, mean_length, matrix, values):
 
 @cache
 def exact_gradient(mean_length, matrix, name, step=1e-4):
-    """∇ of the objective with the `VALUES` of that name, at (BASE, FULL)."""
-    values = VALUES[name]
-    used = np.flatnonzero(np.concatenate([PHI[False].any(axis=0), PHI[True].any(axis=0)]))
+    """∇ of the objective with the values of that name, at (BASE, FULL)."""
+    values = values_of(name)
+    used = np.flatnonzero(np.concatenate([phis(False).any(axis=0), phis(True).any(axis=0)]))
     gradient = np.zeros(2 * NUM)
     for k in used:
         shift = np.zeros(2 * NUM)

@@ -23,7 +23,6 @@ from .brute import (
     LENGTH,
     SIZE,
     STATES,
-    VALUES,
     WORDS,
     X,
     Y,
@@ -33,6 +32,7 @@ from .brute import (
     gibbs_matrix,
     objective,
     scores,
+    values_of,
 )
 
 PADDING = 2
@@ -110,7 +110,7 @@ def test_gradients_are_those_of_enumeration(method, matrix, name):
 
     logs, slopes = compiled(estimates, WEIGHTS, jax.random.split(jax.random.key(0), repeats))
     found = np.exp(np.asarray(logs, float))[:, None] * np.concatenate(slopes, axis=1)
-    value = np.exp(objective(BASE, FULL, transitions, matrix, VALUES[name]))
+    value = np.exp(objective(BASE, FULL, transitions, matrix, values_of(name)))
     exact = value * exact_gradient(transitions, matrix, name)
     error = found.std(axis=0) / np.sqrt(repeats)
     # Tours end after ten times their mean length, at the latest, and numbers have seven digits.

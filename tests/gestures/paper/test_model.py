@@ -21,10 +21,8 @@ from .brute import (
     MODEL,
     NUM,
     NUMBER,
-    PHI,
     SIZE,
     STATES,
-    VALUES,
     WORDS,
     X,
     Y,
@@ -34,8 +32,10 @@ from .brute import (
     gibbs_matrix,
     law,
     objective,
+    phis,
     scores,
     spelled,
+    values_of,
 )
 
 GESTURES = Gestures(X[None], np.array([LENGTH]), Y[None], np.array([SIZE]))
@@ -52,7 +52,7 @@ def test_lifts_are_weights_times_features():
     lifts = [features.lift(MODEL, X, np.array(z), BASE, FULL) for z in STATES]
     np.testing.assert_allclose(lifts, scores(FULL, True) - scores(BASE, False))
     # The places of the weights do not overlap: each labelling has three indicators a place.
-    assert (PHI[False].sum(axis=1) == 3 * LENGTH).all()
+    assert (phis(False).sum(axis=1) == 3 * LENGTH).all()
 
 
 def test_the_restart_is_that_of_enumeration(chain):
@@ -60,7 +60,7 @@ def test_the_restart_is_that_of_enumeration(chain):
     assert log_partition == pytest.approx(np.logaddexp.reduce(scores(BASE, False)))
     slopes = features.make_slopes(NUM)
     restart.expect(KEYS, X, last, field, 1.0, slopes)
-    np.testing.assert_allclose(slopes.values, law(BASE, False) @ PHI[False], atol=3e-6)
+    np.testing.assert_allclose(slopes.values, law(BASE, False) @ phis(False), atol=3e-6)
 
 
 def test_draws_from_the_restart_follow_its_law(chain):
@@ -87,7 +87,7 @@ def test_the_lattice_sums_and_draws_over_what_spells_the_word(chain):
     assert value == pytest.approx(np.log(weights.sum()))
     slopes = features.make_slopes(NUM)
     restart.expect_lattice(KEYS, X, Y[:SIZE], True, chain[0], sums, 1.0, slopes)
-    np.testing.assert_allclose(slopes.values, weights @ PHI[False] / weights.sum(), atol=1e-10)
+    np.testing.assert_allclose(slopes.values, weights @ phis(False) / weights.sum(), atol=1e-10)
     passes.seed(2)
     found = np.empty(20_000, int)
     for k in range(len(found)):
@@ -110,11 +110,11 @@ def test_gibbs_conditionals_are_those_of_the_full_model():
             slopes = features.make_slopes(NUM)
             kernels.add_score(MODEL, X, np.array(z), site, z[site], found, 1.0, slopes)
             mean = sum(
-                p * PHI[True][NUMBER[o]]
+                p * phis(True)[NUMBER[o]]
                 for p, o in zip(found.chances, others, strict=True)
                 if p > 0
             )
-            np.testing.assert_allclose(slopes.values, PHI[True][NUMBER[z]] - mean, atol=5e-4)
+            np.testing.assert_allclose(slopes.values, phis(True)[NUMBER[z]] - mean, atol=5e-4)
 
 
 def test_the_block_kernel_leaves_the_full_model_alone(chain):
@@ -162,7 +162,7 @@ def test_a_pass_of_doeblin_learning_climbs_the_likelihood(backward, proposals, b
     # A mean of 64 walks is near enough to its logarithm's mean.
     error = 5 * np.std(logs) / np.sqrt(len(logs)) + np.var(logs)
     assert np.mean(logs) == pytest.approx(
-        objective(BASE, FULL, mean_length, matrix, VALUES[name]), abs=error
+        objective(BASE, FULL, mean_length, matrix, values_of(name)), abs=error
     )
 
 
