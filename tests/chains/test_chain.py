@@ -97,7 +97,7 @@ def test_walk_lengths_follow_their_laws(schedule):
     away[:, z] = 0
     alive = [np.eye(schedule.num_stages)[z] @ np.linalg.matrix_power(away, n) for n in range(400)]
     survival = np.array([row.sum() for row in alive])
-    keys = jax.random.split(jax.random.key(1), NUM_DRAWS)
+    keys = jax.random.split(jax.random.key(1), NUM_DRAWS // 4)
     tours = np.minimum(_walk.tour_walk(matrix, z).lengths(keys), 399)
     assert_follows(tours, np.append(-np.diff(survival), survival[-1]))
     ages = np.minimum(_walk.draw_walk(matrix, z).lengths(keys), 399)
