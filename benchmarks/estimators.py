@@ -104,9 +104,9 @@ def _fitted(learn: str, graphs: list[Graph], labels: list[np.ndarray], seed: int
     return labeller.fit(graphs, labels)
 
 
-def _case(setting: Setting, seed: int) -> dict[str, dict[str, float]]:
+def _case(number: int, seed: int) -> dict[str, dict[str, float]]:
     """How much each estimator has wrong beyond what must be, and how far its probabilities are."""
-    rng = np.random.default_rng([seed, SETTINGS.index(setting)])
+    setting, rng = SETTINGS[number], np.random.default_rng([seed, number])
     labels, seen = drawn(setting, setting.grids, rng)
     hidden = rng.random(labels.shape) < setting.missing
     hidden[: -(-setting.grids // 5)] = False
@@ -132,31 +132,25 @@ def _case(setting: Setting, seed: int) -> dict[str, dict[str, float]]:
     return found
 
 
+def _row(number: int) -> dict[str, Any]:
+    cases = [_case(number, seed) for seed in range(SEEDS)]
+    row: dict[str, Any] = {"setting": SETTINGS[number]._asdict()}
+    print(f"  {SETTINGS[number].name}:", flush=True)
+    for learn in LEARN:
+        found = {name: np.array([case[learn][name] for case in cases]) for name in cases[0][learn]}
+        one = {name: float(each.mean()) for name, each in found.items()}
+        for name in ("wrong", "far"):
+            one[f"{name}_error"] = float(found[name].std(ddof=1) / np.sqrt(SEEDS))
+        one["fit_cpu_s"] = float(np.median(found["fit_cpu_s"]))
+        row[learn] = one
+        print(
+            f"    {learn}: {1e3 * one['wrong']:.1f} ± {1e3 * one['wrong_error']:.1f} of 1,000 "
+            f"wrong beyond what must be, {1e3 * one['far']:.1f} ± {1e3 * one['far_error']:.1f} "
+            f"thousandths of a nat off, {one['fit_cpu_s']:.1f} s",
+            flush=True,
+        )
+    return row
+
+
 def run() -> dict[str, Any]:
-    rows = []
-    for setting in SETTINGS:
-        cases = [_case(setting, seed) for seed in range(SEEDS)]
-        row: dict[str, Any] = {"setting": setting._asdict()}
-        for learn in LEARN:
-            values = {
-                what: np.array([case[learn][what] for case in cases]) for what in ("wrong", "far")
-            }
-            row[learn] = {
-                **{what: float(each.mean()) for what, each in values.items()},
-                **{
-                    f"{what}_error": float(each.std(ddof=1) / np.sqrt(SEEDS))
-                    for what, each in values.items()
-                },
-                "fit_cpu_s": float(np.median([case[learn]["fit_cpu_s"] for case in cases])),
-            }
-        rows.append(row)
-        print(f"  {setting.name}:", flush=True)
-        for learn in LEARN:
-            one = row[learn]
-            print(
-                f"    {learn}: {1e3 * one['wrong']:.1f} ± {1e3 * one['wrong_error']:.1f} of 1,000 "
-                f"wrong beyond what must be, {1e3 * one['far']:.1f} ± {1e3 * one['far_error']:.1f} "
-                f"thousandths of a nat off, {one['fit_cpu_s']:.1f} s",
-                flush=True,
-            )
-    return {"seeds": SEEDS, "rows": rows}
+    return {"seeds": SEEDS, "rows": [_row(number) for number in range(len(SETTINGS))]}
