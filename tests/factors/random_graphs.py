@@ -25,6 +25,7 @@ SIZES = Sizes(
     SITES,
     (SITES, SITES),
     (SITES, SITES),
+    (SITES, SITES, SITES),
     {name: (MOST[name], PLACES[name], MOST[name]) for name in MOST},
 )
 
@@ -87,6 +88,21 @@ class Case:
         for value in range(law.shape[1]):
             to = self.neighbour(site, value)[: self.num_states]
             np.add.at(matrix, (np.arange(self.num_states), to), law[:, value])
+        return matrix
+
+    def redraw_together(self, trees: list[list[int]]) -> np.ndarray:
+        """The matrix of redrawing sites all at once given the others, tree by tree: one that has no
+        possible state by the factors that touch it stays as it is."""
+        states, size = self.states[: self.num_states], len(self.plain.num_values)
+        matrix = np.eye(self.num_states)
+        for tree in trees:
+            local = self.total(only=[bool(set(tree) & set(scope)) for _, scope, _ in self.scores])
+            rest = [site for site in range(size) if site not in tree]
+            same = (states[:, None, rest] == states[None, :, rest]).all(axis=-1)
+            weights = np.where(same, local[: self.num_states], -np.inf)
+            stuck = ~np.isfinite(weights).any(axis=1)
+            weights[stuck] = np.where(np.eye(self.num_states, dtype=bool)[stuck], 0, -np.inf)
+            matrix = matrix @ softmax(weights)
         return matrix
 
     def neighbour(self, site: int, value: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from hypothesis import given as for_all
 
-from doeblin.factors import Factors, Graph, Linear, Model, Table, alike
+from doeblin.factors import Factors, Function, Graph, Linear, Model, Table, alike
 
 from .random_graphs import VALUES, Case, cases, softmax
 
@@ -62,3 +62,14 @@ def test_kinds_without_factors_and_sites_without_neighbours():
     np.testing.assert_allclose(
         np.exp(given.law.log_prob(state, graph)), weights[2] / weights.sum() / 2, rtol=1e-5
     )
+
+
+def test_functions_of_two_places_may_have_one_without_a_site():
+    graph = Graph.of([2, 3], {"both": [[0, -1], [0, 1], [-1, 1]]})
+    given = Model({"both": Function(lambda values, _: values[0] + 10.0 * values[1])}).given(graph)
+    for one, other in np.ndindex(2, 3):
+        score = (one - 10) + (one + 10 * other) + (-1 + 10 * other)
+        assert given.log_density(np.array([one, other])) == score
+    logits = np.asarray(given.conditionals(np.array([1, 2])))
+    np.testing.assert_allclose(logits[0, :2] - logits[0, 0], [0, 2])
+    np.testing.assert_allclose(logits[1] - logits[1, 0], [0, 20, 40])

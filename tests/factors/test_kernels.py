@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given as for_all
 from hypothesis import settings
+from scipy.sparse.csgraph import connected_components
 
 from doeblin import InputError
 from doeblin.chains import doeblin
@@ -18,6 +19,8 @@ from doeblin.factors import (
     ColourGibbs,
     ColourSweep,
     Factors,
+    ForestGibbs,
+    ForestSweep,
     Function,
     Graph,
     Linear,
@@ -36,6 +39,7 @@ from ..statistics import assert_follows
 from .random_graphs import VALUES, Case, cases
 
 KERNELS = (SiteGibbs(), ColourGibbs(), ColourSweep(), ColourSweep("backward"))
+FORESTS = (ForestGibbs(), ForestSweep(), ForestSweep("backward"))
 FEW = VALUES**3
 
 
@@ -49,7 +53,7 @@ def matrices(model, graph, states):
 
         return jnp.exp(jax.vmap(row)(states))
 
-    return [matrix(kernel) for kernel in KERNELS]
+    return [matrix(kernel) for kernel in KERNELS], [matrix(kernel) for kernel in FORESTS]
 
 
 @pytest.mark.thorough
@@ -59,7 +63,7 @@ def test_transition_probabilities_are_those_of_gibbs(case: Case):
     if not np.isfinite(case.tree_total).any():
         return
     size = case.num_states
-    found = matrices(case.model, case.graph, case.states[:FEW])
+    found, by_forest = matrices(case.model, case.graph, case.states[:FEW])
     single, coloured, ahead, back = (np.asarray(part)[:size, :size] for part in found)
     redraw = [case.redraw(site) for site in range(len(case.plain.num_values))]
     by_colour = [
@@ -74,6 +78,43 @@ def test_transition_probabilities_are_those_of_gibbs(case: Case):
         law = weight / weight.sum()
         for matrix in (single, coloured, ahead, back):
             np.testing.assert_allclose(law @ matrix, law, atol=1e-4)
+    parts = [case.redraw_together(sites) for sites in forests(case.plain)]
+    gibbs, ahead, back = (np.asarray(part)[:size, :size] for part in by_forest)
+    np.testing.assert_allclose(gibbs, np.mean(parts, axis=0), atol=1e-4)
+    np.testing.assert_allclose(ahead, reduce(np.matmul, parts), atol=1e-4)
+    np.testing.assert_allclose(back, reduce(np.matmul, parts[::-1]), atol=1e-4)
+
+
+def forests(graph: Graph) -> list[list[list[int]]]:
+    """The trees of each block."""
+    found = []
+    for rounds in graph.blocks.rounds:
+        sites = rounds[rounds >= 0]
+        roots = graph.blocks.root[sites]
+        found.append([sites[roots == root].tolist() for root in dict.fromkeys(roots.tolist())])
+    return found
+
+
+@for_all(cases())
+def test_forests_divide_the_sites_and_have_no_loops(case: Case):
+    graph = case.plain
+    blocks = [[site for tree in trees for site in tree] for trees in forests(graph)]
+    assert sorted(site for sites in blocks for site in sites) == list(range(len(graph.num_values)))
+    for sites, trees in zip(blocks, forests(graph), strict=True):
+        pairs = set()
+        for kind in graph.kinds.values():
+            for scope in kind.declared().scopes.tolist():
+                held = sorted(set(scope) & set(sites))
+                if len(scope) == 2 and len(held) == 2:
+                    pairs.add(tuple(held))
+                else:
+                    assert len(held) <= 1
+        # As many trees as sites less pairs, so none of the pairs closes a loop.
+        matrix = np.zeros((len(sites), len(sites)))
+        for one, other in pairs:
+            matrix[sites.index(one), sites.index(other)] = 1
+        assert connected_components(matrix, directed=False)[0] == len(trees)
+        assert len(trees) == len(sites) - len(pairs)
 
 
 def small() -> tuple[Model, Graph, np.ndarray]:
@@ -113,8 +154,10 @@ BLOCK = BlockKernel(
         KernelCase(SiteGibbs(), STATES, x=GIVEN),
         KernelCase(ColourGibbs(), STATES, x=GIVEN),
         KernelCase(ColourSweep(), STATES, x=GIVEN, reversible=False),
+        KernelCase(ForestGibbs(), STATES, x=GIVEN),
+        KernelCase(ForestSweep(), STATES, x=GIVEN, reversible=False),
     ],
-    ids=["site", "colour", "sweep"],
+    ids=["site", "colour", "sweep", "forest", "forests"],
 )
 def test_kernels_keep_the_contract(case: KernelCase):
     contract.test_kernel_contract(case)
@@ -152,7 +195,9 @@ def test_padding_has_one_value():
 
     @jax.jit
     def log_probs():
-        found = [kernel.log_prob(outside, STATES[0], GIVEN) for kernel in KERNELS[:-1]]
+        found = [
+            kernel.log_prob(outside, STATES[0], GIVEN) for kernel in (*KERNELS[:-1], *FORESTS[:-1])
+        ]
         return [*found, GIVEN.log_density(outside), GIVEN.law.log_prob(outside, GRAPH)]
 
     assert np.isneginf(log_probs()).all()
@@ -160,7 +205,7 @@ def test_padding_has_one_value():
 
 def test_kernels_can_be_combined():
     """Their targets are seen to be the same."""
-    both = mixture([SiteGibbs(), ColourGibbs(), BLOCK])
+    both = mixture([SiteGibbs(), ColourGibbs(), ForestGibbs(), BLOCK])
     np.testing.assert_allclose(both.log_target(STATES[3], GIVEN), GIVEN.log_density(STATES[3]))
 
 
@@ -170,7 +215,9 @@ def test_an_input_that_is_no_given_is_named():
         chain.draw(jax.random.key(0), 1)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=["site", "colour", "forward", "backward"])
+@pytest.mark.parametrize(
+    "kernel", (*KERNELS, *FORESTS[:2]), ids=lambda kernel: type(kernel).__name__
+)
 @pytest.mark.parametrize("value", [-1, 3, 2**31 - 1])
 def test_values_that_there_are_none_of_have_no_probability(kernel, value):
     model = Model({"pair": Table(jnp.zeros((3, 3)))})

@@ -4,6 +4,7 @@ from .._errors import needs
 
 with needs("learning"):
     from ._best import Best, annealed
+    from ._forests import ForestGibbs, ForestSweep
     from ._given import Given
     from ._graph import Factors, Graph, Variables, along
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
@@ -38,6 +39,8 @@ __all__ = [
     "Count",
     "FactorLikelihood",
     "Factors",
+    "ForestGibbs",
+    "ForestSweep",
     "Function",
     "Given",
     "Graph",

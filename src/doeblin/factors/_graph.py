@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from numpy.typing import NDArray
 
 from .._errors import InputError
-from ._structure import NOTHING, colouring, incidence, spanning_forest
+from ._structure import NOTHING, Blocks, colouring, forest_blocks, incidence, spanning_forest
 
 
 class Variables:
@@ -99,6 +99,8 @@ class Kind(eqx.Module):
     """Where each site stands in the flattened scopes; -1 for nowhere."""
     child: Int[NDArray, " factors"]
     """The site whose branch (or own score) the factor is part of in u; `NOTHING` if in none."""
+    inner: Int[NDArray, " factors"]
+    """The lower site of a factor of two sites that are in one block; else `NOTHING`."""
 
     @property
     def on_tree(self) -> Bool[NDArray, " factors"]:
@@ -124,6 +126,8 @@ class Graph(eqx.Module):
     parent: Int[NDArray, " sites"]
     rounds: Int[NDArray, "rounds width"]
     """In which order messages pass down the forest."""
+    blocks: Blocks
+    """Parts that can be redrawn exactly, given all other sites."""
     most_values: int = eqx.field(static=True)
 
     @classmethod
@@ -159,19 +163,34 @@ class Graph(eqx.Module):
         pairs = [name for name in weights if given[name].scopes.shape[1] == 2]
         merged = _merged([given[name].scopes for name in pairs], [weights[name] for name in pairs])
         parent, rounds = spanning_forest(*merged, size)
+        scopes = [each.scopes for each in given.values()]
+        blocks = forest_blocks(scopes, size)
         kinds = {
-            name: _kind(each, size, _children(each.scopes, parent, name in weights))
+            name: _kind(
+                each, size, _children(each.scopes, parent, name in weights), _inner(each, blocks)
+            )
             for name, each in given.items()
         }
-        colours = colouring([each.scopes for each in given.values()], size)
         return cls(
-            counts, np.array(size, np.int32), kinds, colours, parent, rounds, int(counts.max())
+            counts,
+            np.array(size, np.int32),
+            kinds,
+            colouring(scopes, size),
+            parent,
+            rounds,
+            blocks,
+            int(counts.max()),
         )
 
     @property
     def num_colours(self) -> Any:
         """How many colours have sites."""
         return (self.colours[:, 0] >= 0).sum()
+
+    @property
+    def num_blocks(self) -> Any:
+        """How many blocks have sites."""
+        return (self.blocks.rounds[:, 0, 0] != NOTHING).sum()
 
     def retreed(self, tree: Sequence[str] | Mapping[str, Any] | None) -> Graph:
         """The same graph with another forest."""
@@ -182,17 +201,18 @@ class Graph(eqx.Module):
         )
 
 
-def _kind(factors: Factors, size: int, child: NDArray[np.int32]) -> Kind:
+def _kind(factors: Factors, size: int, child: NDArray[np.int32], inner: NDArray[np.int32]) -> Kind:
     places = incidence(factors.scopes, size)
     count = np.array(len(factors.scopes), np.int32)
     if count:
-        return Kind(factors.scopes, factors.features, count, places, child)
+        return Kind(factors.scopes, factors.features, count, places, child, inner)
     # Shapes need a factor; it does not count.
     return Kind(
         np.zeros((1, factors.scopes.shape[1]), np.int32),
         jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape[1:]), leaf.dtype), factors.features),
         count,
         places,
+        np.full(1, NOTHING, np.int32),
         np.full(1, NOTHING, np.int32),
     )
 
@@ -209,6 +229,15 @@ def _children(
     one, other = scopes.T
     below = np.where(parent[other] == one, other, nothing)
     return np.where(parent[one] == other, one, below)
+
+
+def _inner(factors: Factors, blocks: Blocks) -> NDArray[np.int32]:
+    """The lower site of each factor that has two sites of one block."""
+    scopes = factors.scopes
+    nothing = np.full(len(scopes), NOTHING, np.int32)
+    if scopes.shape[1] != 2:
+        return nothing
+    return _children(np.where((scopes >= 0).all(axis=1)[:, None], scopes, 0), blocks.parent, True)
 
 
 def _merged(scopes: list[Any], weights: list[Any]) -> tuple[Any, Any]:

@@ -205,9 +205,10 @@ def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -
         if places > 2:
             return FunctionScores.of(potential, kind.features)
         shape = (graph.most_values,) * places
-        tables = enumerated(potential, kind.features, shape)
+        there = jnp.asarray(kind.scopes) >= 0
+        tables = enumerated(potential, kind.features, there, shape)
         # A function may know nothing of values that a site does not have.
-        counts = jnp.asarray(graph.num_values)[kind.scopes]
+        counts = jnp.where(there, jnp.asarray(graph.num_values)[kind.scopes], graph.most_values)
         known = [jnp.arange(size) < counts[:, place, None] for place, size in enumerate(shape)]
         known = known[0] if places == 1 else known[0][:, :, None] & known[1][:, None, :]
         tables = jnp.where(known, tables, 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import InputError
 from ._graph import Graph, Kind
-from ._structure import ABOVE, NOTHING
+from ._structure import ABOVE, NOTHING, Blocks
 
 
 class Sizes(NamedTuple):
@@ -20,6 +20,7 @@ class Sizes(NamedTuple):
     sites: int
     colours: tuple[int, ...]
     rounds: tuple[int, ...]
+    blocks: tuple[int, ...]
     kinds: dict[str, tuple[int, int, int]]
     """Factors, places and degree, by kind."""
 
@@ -40,6 +41,7 @@ class Sizes(NamedTuple):
                 len(graph.num_values),
                 graph.colours.shape,
                 graph.rounds.shape,
+                graph.blocks.rounds.shape,
                 {
                     name: (*kind.scopes.shape, kind.places.shape[1])
                     for name, kind in graph.kinds.items()
@@ -84,6 +86,7 @@ def padded(graph: Graph, sizes: Sizes) -> Graph:
             kind.count,
             _filled(at, (sizes.sites, degree), -1),
             _filled(kind.child, (factors,), NOTHING),
+            _filled(kind.inner, (factors,), NOTHING),
         )
     return Graph(
         _filled(graph.num_values, (sizes.sites,), 1),
@@ -92,6 +95,11 @@ def padded(graph: Graph, sizes: Sizes) -> Graph:
         _filled(graph.colours, sizes.colours, -1),
         _filled(graph.parent, (sizes.sites,), ABOVE),
         _filled(graph.rounds, sizes.rounds, NOTHING),
+        Blocks(
+            _filled(graph.blocks.parent, (sizes.sites,), ABOVE),
+            _filled(graph.blocks.root, (sizes.sites,), 0),
+            _filled(graph.blocks.rounds, sizes.blocks, NOTHING),
+        ),
         sizes.values,
     )
 

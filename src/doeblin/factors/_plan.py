@@ -15,6 +15,7 @@ from .._numbers import whole
 from ..kernels import AbstractKernel
 from ..learning import AbstractEstimator
 from ..schedules import checked_epsilon
+from ._forests import ForestGibbs
 from ._graph import Graph
 from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
 from ._model import Model
@@ -160,4 +161,7 @@ def _epsilon(kernel: AbstractKernel, graphs: Sequence[Graph]) -> tuple[float, st
     elif isinstance(kernel, ColourGibbs):
         steps = float(np.mean([int(graph.num_colours) for graph in graphs]))
         unit = f"a step redraws one of {steps:.1f} colours"
+    elif isinstance(kernel, ForestGibbs):
+        steps = float(np.mean([int(graph.num_blocks) for graph in graphs]))
+        unit = f"a step redraws one of {steps:.1f} forests"
     return 1 / (SWEEPS_A_TOUR * steps), f"{unit}, and a tour each site {SWEEPS_A_TOUR} times"

@@ -238,15 +238,19 @@ class _Gated(eqx.Module):
 
 
 def enumerated(
-    potential: AbstractFunction, features: Any, shape: tuple[int, ...]
-) -> Float[Array, "rows ..."]:
-    """A function's scores as tables: for each factor one, or one for all without features."""
+    potential: AbstractFunction,
+    features: Any,
+    there: Bool[Array, "factors places"],
+    shape: tuple[int, ...],
+) -> Float[Array, "factors ..."]:
+    """A function's scores as tables, one for each factor; places that are not `there` have -1."""
     values = jnp.asarray(list(itertools.product(*map(range, shape))), jnp.int32)
 
-    def table(features: Any) -> Array:
-        return jax.vmap(lambda row: potential(row, features))(values).reshape(shape)
+    def table(there: Array, features: Any) -> Array:
+        rows = jnp.where(there, values, -1)
+        return jax.vmap(lambda row: potential(row, features))(rows).reshape(shape)
 
-    return table(None)[None] if features is None else jax.vmap(table)(features)
+    return jax.vmap(table)(there, features)
 
 
 def _ruled(weights: Array) -> tuple[Array, Array]:

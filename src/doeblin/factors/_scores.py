@@ -51,7 +51,7 @@ class TableScores(AbstractScores):
         return self.tables[self.row].reshape(-1, *self.shape)
 
     def of_values(self, values: Int[Array, "factors places"]) -> Float[Array, " factors"]:
-        return self.tables[self.row, values @ jnp.array(self.strides)]
+        return self.tables[self.row, jnp.maximum(values, 0) @ jnp.array(self.strides)]
 
     def of_place(
         self,
@@ -62,7 +62,7 @@ class TableScores(AbstractScores):
     ) -> Float[Array, "n values"]:
         strides = jnp.array(self.strides)
         here = jax.nn.one_hot(place, len(self.shape), dtype=values.dtype)
-        others = ((1 - here) * values) @ strides
+        others = ((1 - here) * jnp.maximum(values, 0)) @ strides
         # A table may have fewer values than the largest site; entries beyond are not looked at.
         most = jnp.array(self.shape)[place][:, None] - 1
         candidates = jnp.minimum(jnp.arange(num_values), most) * strides[place][:, None]
@@ -113,14 +113,23 @@ def total(scores: AbstractScores, kind: Kind, state: State) -> Float[Array, ""]:
 
 
 def at_sites(
-    scores: AbstractScores, kind: Kind, state: State, sites: Int[Array, " n"], num_values: int
+    scores: AbstractScores,
+    kind: Kind,
+    state: State,
+    sites: Int[Array, " n"],
+    num_values: int,
+    counted: Bool[Array, " factors"] | None = None,
 ) -> Float[Array, "n values"]:
-    """For each value of some sites, the sum of the scores of the factors that hold the site."""
+    """For each value of some sites, the sum of the scores of the factors that hold the site, or of
+    those among them that are `counted`."""
     at = jnp.asarray(kind.places)[sites]
     factor, place = jnp.divmod(jnp.maximum(at, 0).ravel(), kind.scopes.shape[1])
     values = looked_up(state, jnp.asarray(kind.scopes)[factor])
     found = scores.of_place(factor, place, values, num_values).reshape(*at.shape, num_values)
-    return jnp.where((at >= 0)[..., None], found, 0).sum(axis=1)
+    holds = at >= 0
+    if counted is not None:
+        holds &= counted[factor].reshape(at.shape)
+    return jnp.where(holds[..., None], found, 0).sum(axis=1)
 
 
 def looked_up(state: State, scopes: Any) -> Int[Array, "..."]:

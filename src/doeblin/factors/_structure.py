@@ -69,23 +69,95 @@ class Forest(NamedTuple):
 
 def spanning_forest(pairs: Ints, weights: NDArray[np.floating], num_sites: int) -> Forest:
     """The forest of largest weight (Kruskal); of equal weights, what comes first is taken."""
-    joined = list(range(num_sites))
-
-    def find(site: int) -> int:
-        while joined[site] != site:
-            joined[site] = joined[joined[site]]
-            site = joined[site]
-        return site
-
+    tree = _Joined(num_sites)
     branches: list[list[int]] = [[] for _ in range(num_sites)]
     for index in np.argsort(-weights, kind="stable"):
         one, other = (int(site) for site in pairs[index])
-        if find(one) != find(other):
-            joined[find(one)] = find(other)
+        if tree.join(one, other):
             branches[one].append(other)
             branches[other].append(one)
     parent = _rooted(branches)
-    return Forest(parent, _rounds(parent))
+    return Forest(parent, _rounds(parent, _width(parent)))
+
+
+class _Joined:
+    """Which sites hang together (union–find)."""
+
+    def __init__(self, num_sites: int):
+        self._above = list(range(num_sites))
+
+    def find(self, site: int) -> int:
+        above = self._above
+        while above[site] != site:
+            above[site] = above[above[site]]
+            site = above[site]
+        return site
+
+    def join(self, one: int, other: int) -> bool:
+        """Whether they did not hang together before."""
+        top, new = self.find(one), self.find(other)
+        self._above[top] = new
+        return top != new
+
+
+class Blocks(NamedTuple):
+    """A partition of the sites into blocks, each a forest once all other sites are held fixed."""
+
+    parent: Ints
+    """By site, within its block; `ABOVE` at roots."""
+    root: Ints
+    """The site from which each hangs."""
+    rounds: Ints
+    """By block, from the roots down; `NOTHING` fills up."""
+
+
+def forest_blocks(scopes: Sequence[Ints], num_sites: int) -> Blocks:
+    """Each site joins the first block in which factors of two sites close no loop, and no factor of
+    more sites holds two (Hamze & de Freitas, "From fields to trees", 2004, by first fit)."""
+    near: list[set[int]] = [set() for _ in range(num_sites)]
+    apart: list[set[int]] = [set() for _ in range(num_sites)]
+    for table in scopes:
+        for scope in table.tolist():
+            sites = [site for site in scope if site >= 0]
+            for site in sites:
+                (near if len(scope) == 2 else apart)[site].update(sites)
+    block = [-1] * num_sites
+    tree = _Joined(num_sites)
+    branches: list[list[int]] = [[] for _ in range(num_sites)]
+    for site in range(num_sites):
+        taken = {block[other] for other in apart[site]}
+        trees: dict[int, list[int]] = {}
+        for other in sorted(near[site] - {site}):
+            if block[other] >= 0:
+                trees.setdefault(block[other], []).append(tree.find(other))
+        taken |= {number for number, found in trees.items() if len(set(found)) < len(found)}
+        block[site] = next(number for number in range(num_sites) if number not in taken)
+        for other in sorted(near[site] - {site}):
+            if block[other] == block[site]:
+                tree.join(site, other)
+                branches[site].append(other)
+                branches[other].append(site)
+    parent = _rooted(branches)
+    root = np.arange(num_sites, dtype=np.int32)
+    members = [np.flatnonzero(np.array(block) == number) for number in range(max(block) + 1)]
+    each = [_within(parent, sites) for sites in members]
+    width = max(map(_width, each))
+    rounds = [_rounds(own, width) for own in each]
+    shape = (len(rounds), max(map(len, rounds)), width)
+    stacked = np.full(shape, NOTHING, np.int32)
+    for row, own, sites in zip(stacked, rounds, members, strict=True):
+        row[: len(own), : own.shape[1]] = np.where(own == NOTHING, NOTHING, sites[own])
+        for site in row[row != NOTHING].tolist():
+            if parent[site] != ABOVE:
+                root[site] = root[parent[site]]
+    return Blocks(parent, root, stacked)
+
+
+def _within(parent: Ints, sites: NDArray[np.integer]) -> Ints:
+    """Parents by their numbers among some sites."""
+    number = np.full(len(parent) + 1, ABOVE, np.int32)
+    number[sites] = np.arange(len(sites))
+    return number[parent[sites]]
 
 
 def _rooted(branches: list[list[int]]) -> Ints:
@@ -112,11 +184,8 @@ def _walked(branches: list[list[int]], start: int) -> list[tuple[int, int]]:
     return found
 
 
-def _rounds(parent: Ints) -> Ints:
-    """As few rounds as possible for their width (Hu, 1961): the longest branches first.
-
-    The width is such that rounds hold at most some four times as many entries as there are sites.
-    """
+def _heights(parent: Ints) -> tuple[list[int], list[list[int]], NDArray[np.integer]]:
+    """Roots, children, and how many sites the longest way down from each site has."""
     children: list[list[int]] = [[] for _ in parent]
     roots = []
     for site, above in enumerate(parent.tolist()):
@@ -127,7 +196,17 @@ def _rounds(parent: Ints) -> Ints:
     height = np.zeros(len(parent), int)
     for site in reversed(order):
         height[site] = 1 + max((height[child] for child in children[site]), default=0)
-    width = -(-len(parent) // max(height.max(initial=1), 1))
+    return roots, children, height
+
+
+def _width(parent: Ints) -> int:
+    """Such that rounds hold at most some four times as many entries as there are sites."""
+    return -(-len(parent) // max(_heights(parent)[2].max(initial=1), 1))
+
+
+def _rounds(parent: Ints, width: int) -> Ints:
+    """As few rounds as possible for their width (Hu, 1961): the longest branches first."""
+    roots, children, height = _heights(parent)
     ready = [(-height[site], site) for site in roots]
     heapq.heapify(ready)
     rounds = []

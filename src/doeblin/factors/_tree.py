@@ -97,12 +97,15 @@ class TreeLaw(eqx.Module):
     def log_prob(self, state: State, graph: Graph) -> Scalar:
         """Of a state in range; sites beyond the graph's have 0."""
         state = jnp.asarray(state)
-        above = jnp.concatenate([state, jnp.zeros(2, state.dtype)])[graph.parent]
-        sites = jnp.arange(state.shape[0])
-        found = self.conditionals[sites, above, state]
-        found = jnp.where(sites < graph.num_sites, found, 0).sum()
+        found = self.log_probs(state, graph)
+        found = jnp.where(jnp.arange(state.shape[0]) < graph.num_sites, found, 0).sum()
         known = ((state >= 0) & (state < graph.num_values)).all()
         return jnp.where(known, found, -jnp.inf)
+
+    def log_probs(self, state: State, graph: Graph) -> Float[Array, " sites"]:
+        """Of the value of each site, given that of its parent."""
+        above = jnp.concatenate([state, jnp.zeros(2, state.dtype)])[graph.parent]
+        return self.conditionals[jnp.arange(state.shape[0]), above, state]
 
     def marginals(self, graph: Graph) -> Float[Array, "sites values"]:
         """P(value) of each site: messages from the roots to the leaves."""
@@ -121,23 +124,32 @@ class TreeLaw(eqx.Module):
 def on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
     """The scores of the factors on the forest, by site and by branch; all others are zero."""
     values, size = graph.most_values, len(graph.num_values)
-    sites, branches = jnp.zeros((size + 2, values)), jnp.zeros((size + 2, values, values))
+    sites = jnp.zeros((size + 2, values))
     for name, kind in graph.kinds.items():
         own = scores[name]
-        if kind.scopes.shape[1] > 2 or not isinstance(own, TableScores):
-            continue
-        tables = _filled(own.each(), values)
-        tables = jnp.where(kind.on_tree.reshape(-1, *[1] * (tables.ndim - 1)), tables, 0)
-        if tables.ndim == 2:
+        if kind.scopes.shape[1] == 1 and isinstance(own, TableScores):
+            tables = jnp.where(kind.on_tree[:, None], _filled(own.each(), values), 0)
             sites = sites.at[kind.child].add(tables)
-        else:
-            # Branches are indexed by the parent's value first.
-            upright = (kind.scopes[:, 1] == kind.child)[:, None, None]
-            branches = branches.at[kind.child].add(
-                jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2))
-            )
     allowed = inside(graph.num_values, values)
-    return TreeScores(jnp.where(allowed, sites[:-2], -jnp.inf), branches[:-2])
+    branches = branches_at(graph, scores, {name: kind.child for name, kind in graph.kinds.items()})
+    return TreeScores(jnp.where(allowed, sites[:-2], -jnp.inf), branches)
+
+
+def branches_at(
+    graph: Graph, scores: Mapping[str, AbstractScores], children: Mapping[str, Array]
+) -> Float[Array, "sites parents values"]:
+    """The scores of factors of two sites, each at the lower one; `NOTHING` leaves a factor out."""
+    values = graph.most_values
+    found = jnp.zeros((len(graph.num_values) + 2, values, values))
+    for name, kind in graph.kinds.items():
+        own, child = scores[name], children[name]
+        if kind.scopes.shape[1] == 2 and isinstance(own, TableScores):
+            tables = _filled(own.each(), values)
+            tables = jnp.where((child != NOTHING)[:, None, None], tables, 0)
+            # Branches are indexed by the parent's value first.
+            upright = (kind.scopes[:, 1] == child)[:, None, None]
+            found = found.at[child].add(jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2)))
+    return found[:-2]
 
 
 def _filled(tables: Array, values: int) -> Array:
