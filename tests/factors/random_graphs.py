@@ -23,6 +23,7 @@ PLACES = {"shared": 1, "field": 1, "pair": 2, "link": 2, "triple": 3, "trio": 3,
 SIZES = Sizes(
     VALUES,
     SITES,
+    1,
     (SITES, SITES),
     (SITES, SITES),
     (SITES, SITES, SITES),
@@ -67,8 +68,12 @@ class Case:
     @property
     def tree_total(self) -> np.ndarray:
         """The log-density of the factors on the forest."""
+        return self.total_in(self.plain)
+
+    def total_in(self, graph: Graph) -> np.ndarray:
+        """The log-density of the factors in u."""
         return self.total(
-            only=[flag for kind in self.plain.kinds.values() for flag in kind.on_tree[: kind.count]]
+            only=[flag for kind in graph.kinds.values() for flag in kind.on_tree[: kind.count]]
         )
 
     def conditional(self, site: int) -> np.ndarray:

@@ -10,15 +10,18 @@ import optax
 import pytest
 import scipy.special
 from hypothesis import given as for_all
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from doeblin import InputError
 from doeblin.factors import Factors, Graph, Model, Table, Tables, TreeRestart, along
+from doeblin.factors._padding import padded
 from doeblin.factors._structure import ABOVE, NOTHING
 
 from ..statistics import assert_follows
-from .random_graphs import Case, cases
+from .random_graphs import SITES, SIZES, Case, cases
 
 DRAWS = 4000
 
@@ -38,14 +41,13 @@ def derived(model, graph, states):
     )
 
 
-@for_all(cases())
-def test_law_on_the_forest_is_that_of_its_factors(case: Case):
-    log_weight = case.tree_total[: case.num_states]
+def assert_law(case: Case, plain: Graph, graph: Graph):
+    log_weight = case.total_in(plain)[: case.num_states]
     if not np.isfinite(log_weight).any():
         with pytest.raises(Exception, match="rule out every state"):
-            derived(case.model, case.graph, case.states)
+            derived(case.model, graph, case.states)
         return
-    found = jax.tree.map(np.asarray, derived(case.model, case.graph, case.states))
+    found = jax.tree.map(np.asarray, derived(case.model, graph, case.states))
     log_z, log_prob, marginals, (best, score), drawn, slope = found
     top = log_weight.max()
     weight = np.exp(log_weight - top)
@@ -64,6 +66,81 @@ def test_law_on_the_forest_is_that_of_its_factors(case: Case):
     # The slope of log Z are probabilities, also where something is impossible.
     np.testing.assert_allclose(slope.sites[:size], marginals[:size], atol=1e-4)
     assert (drawn[:, size:] == 0).all()
+
+
+@for_all(cases())
+def test_law_on_the_forest_is_that_of_its_factors(case: Case):
+    assert_law(case, case.plain, case.graph)
+
+
+@for_all(cases())
+def test_law_of_treewidth_two_is_that_of_its_factors(case: Case):
+    """Loops, triangles and factors of three sites among them."""
+    plain = case.plain.retreed(None, width=2)
+    assert plain.width <= 2
+    for name, kind in plain.kinds.items():
+        # All that is on the forest, and perhaps more.
+        assert (kind.on_tree | ~case.plain.kinds[name].on_tree).all()
+    assert_law(case, plain, padded(plain, SIZES._replace(width=2)))
+
+
+@eqx.filter_jit
+def blocks_and_densities(model, graph, states, block):
+    given, u = model.given(graph), TreeRestart()
+    return (
+        jax.vmap(given.log_density)(states),
+        jax.vmap(lambda state: u.log_prob_block(state, block, given))(states),
+        jax.vmap(lambda state: u.log_prob_known(state, ~block, given))(states),
+    )
+
+
+@settings(max_examples=10)
+@for_all(cases(most_sites=4), st.integers(0, 2**SITES - 1))
+def test_parts_of_treewidth_two_given_the_rest(case: Case, bits: int):
+    plain = case.plain.retreed(None, width=2)
+    log_weight = case.total_in(plain)[: case.num_states]
+    if not np.isfinite(log_weight).any():
+        return
+    block = (bits >> np.arange(SITES)) % 2 == 1
+    graph = padded(plain, SIZES._replace(width=2))
+    found = blocks_and_densities(case.model, graph, case.states[: 3**4], block)
+    density, of_block, known = (np.asarray(each)[: case.num_states] for each in found)
+    np.testing.assert_allclose(density, case.total()[: case.num_states], rtol=1e-5, atol=1e-4)
+    weight = np.exp(log_weight - log_weight.max())
+    held = np.where(block, 0, case.states[: case.num_states])
+    rest = (held[:, None] == held).all(-1) @ weight
+    np.testing.assert_allclose(np.exp(known), rest / weight.sum(), atol=1e-5)
+    some = rest > 0
+    expected = weight[some] / rest[some]
+    np.testing.assert_allclose(np.exp(of_block)[some], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_larger_widths_take_more_of_a_grid():
+    """Strips of a grid are of the treewidth of their rows; a ladder of 2 is all in u at 2."""
+
+    def beyond(rows: int, columns: int, width: int) -> int:
+        sites = np.arange(rows * columns).reshape(rows, columns)
+        kinds = {"across": along(sites, axis=1), "down": along(sites, axis=0)}
+        graph = Graph.of(np.full(sites.size, 2), kinds, width=width)
+        assert graph.width <= width
+        return sum(int((~kind.on_tree).sum()) for kind in graph.kinds.values())
+
+    assert beyond(2, 10, width=2) == 0
+    left = [beyond(6, 6, width) for width in (1, 2, 3, 4)]
+    assert left[0] == 25 and left == sorted(left, reverse=True) and left[3] < left[1] < left[0]
+    triples = np.stack([np.arange(8), np.arange(1, 9), np.arange(2, 10)], axis=1)
+    words = Graph.of(np.full(10, 3), {"triple": triples}, width=2)
+    assert words.kinds["triple"].on_tree.all()
+
+
+def test_a_width_that_makes_no_sense_is_named():
+    with pytest.raises(InputError, match="width = 0"):
+        Graph.of([2, 2], {"pair": [[0, 1]]}, width=0)
+    triangle = {"all": [[0, 1, 2]]}
+    with pytest.raises(InputError, match=r"hold more than 2 sites.*width = 1"):
+        Graph.of([2, 2, 2], triangle, tree=["all"])
+    with pytest.raises(InputError, match=r"width = 2 needs tables of 1000\^3 .* smaller width"):
+        Graph.of([1000] * 3, triangle, width=2)
 
 
 @for_all(cases(impossible=False), st.integers(0, 2**32 - 1))

@@ -6,7 +6,7 @@ with needs("learning"):
     from ._best import Best, annealed
     from ._forests import ForestGibbs, ForestSweep
     from ._given import Given
-    from ._graph import Factors, Graph, Variables, along
+    from ._graph import Factors, Graph
     from ._kernels import ColourGibbs, ColourSweep, SiteGibbs
     from ._labeller import GraphLabeller, Marginals
     from ._learning import Completion, FactorLikelihood, PseudoLikelihood, labelled, marginals
@@ -27,6 +27,7 @@ with needs("learning"):
     )
     from ._readers import from_arrays, read_uai
     from ._restart import TreeRestart
+    from ._variables import Variables, along
 
 __all__ = [
     "AbstractFunction",

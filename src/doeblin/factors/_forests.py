@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -128,8 +128,7 @@ class _Block(NamedTuple):
     def of(cls, given: Given, branches: Array, rounds: Int[Array, "rounds width"]) -> _Block:
         graph = given.graph
         found = jnp.zeros(len(graph.num_values) + 2, bool).at[rounds].set(True)[:-2]
-        own = dataclasses.replace(graph, parent=graph.blocks.parent, rounds=rounds)
-        return cls(given, own, branches, found)
+        return cls(given, _hung(graph, rounds), branches, found)
 
     def redrawn(self, key: RandomKey, state: State) -> tuple[State, Scalar]:
         """The state with the forest redrawn, and the log-probability of that."""
@@ -154,7 +153,7 @@ class _Block(NamedTuple):
 
     def _law(self, state: State) -> TreeLaw:
         graph, values = self.graph, self.graph.most_values
-        sites = graph.rounds.ravel()
+        sites = jnp.asarray(graph.rounds).ravel()
         found = jnp.zeros((sites.shape[0], values))
         for name, kind in graph.kinds.items():
             beside = jnp.asarray(kind.inner) == NOTHING
@@ -166,5 +165,10 @@ class _Block(NamedTuple):
 
 def _branches(given: Given) -> Float[Array, "sites parents values"]:
     """The scores of all factors of two sites within one forest."""
-    kinds = given.graph.kinds
-    return branches_at(given.graph, given.scores, {name: kinds[name].inner for name in kinds})
+    inner = {name: kind.inner for name, kind in given.graph.kinds.items()}
+    return branches_at(_hung(given.graph, given.graph.rounds), given.scores, inner)
+
+
+def _hung(graph: Graph, rounds: Any) -> Graph:
+    """The graph with another forest in the place of the restart's part."""
+    return dataclasses.replace(graph, above=graph.blocks.parent[:, None], rounds=rounds)

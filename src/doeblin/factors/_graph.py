@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,71 +13,21 @@ from jaxtyping import Bool, Int
 from numpy.typing import NDArray
 
 from .._errors import InputError
-from ._structure import NOTHING, Blocks, colouring, forest_blocks, incidence, spanning_forest
+from .._numbers import whole
+from ._cliques import Held, grown, held_at
+from ._structure import (
+    NOTHING,
+    Blocks,
+    colouring,
+    forest_blocks,
+    incidence,
+    rounds_of,
+    spanning_forest,
+)
+from ._variables import Variables
 
-
-class Variables:
-    """Names for the sites of a graph: arrays of variables, each with its number of values.
-
-    `variables[name]` has the numbers of the sites, in the shape that was declared.
-
-    >>> variables = Variables(pixel=((2, 3), 4), mode=((), 2))
-    >>> variables["pixel"].tolist(), int(variables["mode"])
-    ([[0, 1, 2], [3, 4, 5]], 6)
-    """
-
-    def __init__(self, **declared: tuple[Sequence[int], int]):
-        self._sites: dict[str, NDArray[np.int32]] = {}
-        num_values: list[int] = []
-        for name, (shape, values) in declared.items():
-            size = int(np.prod(shape, dtype=int))
-            if size < 1 or values < 1:
-                raise InputError(
-                    f"variable {name!r} has shape {tuple(shape)} and {values} values; it needs at "
-                    "least one site and one value"
-                )
-            sites = np.arange(len(num_values), len(num_values) + size, dtype=np.int32)
-            self._sites[name] = sites.reshape(shape)
-            num_values += [values] * size
-        self.num_values = np.array(num_values, np.int32)
-
-    def __getitem__(self, name: str) -> NDArray[np.int32]:
-        if name not in self._sites:
-            raise InputError(f"there is no variable {name!r}; there are {', '.join(self._sites)}")
-        return self._sites[name]
-
-    def state(self, **values: Any) -> NDArray[np.int32]:
-        """A state from the values of all variables."""
-        if set(values) != set(self._sites):
-            raise InputError(
-                f"a state needs values of {', '.join(self._sites)}; got {', '.join(values)}"
-            )
-        state = np.zeros(len(self.num_values), np.int32)
-        for name, given in values.items():
-            sites, own = self._sites[name], np.asarray(given)
-            if own.shape != sites.shape or not np.issubdtype(own.dtype, np.integer):
-                raise InputError(
-                    f"variable {name!r} has values of shape {own.shape} and type {own.dtype}; it "
-                    f"needs whole numbers of shape {sites.shape}"
-                )
-            state[sites] = own
-        if (state < 0).any() or (state >= self.num_values).any():
-            raise InputError("a value is out of range; values of k are 0 to k - 1")
-        return state
-
-    def values(self, states: Any) -> dict[str, Any]:
-        """The values of each variable in a state, or in stacked states."""
-        return {name: states[..., sites] for name, sites in self._sites.items()}
-
-
-def along(sites: Any, axis: int) -> NDArray[np.int32]:
-    """Pairs of neighbours along one axis of an array of sites: the scopes of a chain or a grid.
-
-    >>> along(np.arange(6).reshape(2, 3), axis=1).tolist()
-    [[0, 1], [1, 2], [3, 4], [4, 5]]
-    """
-    lined = np.moveaxis(np.asarray(sites, np.int32), axis, -1)
-    return np.stack([lined[..., :-1].ravel(), lined[..., 1:].ravel()], axis=1)
+_MOST_ENTRIES = 2**28
+"""Of the restart's tables, 1 GB."""
 
 
 class Factors(NamedTuple):
@@ -114,7 +65,8 @@ class Kind(eqx.Module):
 
 class Graph(eqx.Module):
     """Sites with finitely many values, factors over them, and all that follows from who holds whom:
-    colours that no factor holds twice, and the forest that the restart is made of. Made by `of`.
+    colours that no factor holds twice, and the forest (or the part of bounded treewidth) that the
+    restart is made of. Made by `of`.
     """
 
     num_values: Int[NDArray, " sites"]
@@ -123,9 +75,10 @@ class Graph(eqx.Module):
     kinds: dict[str, Kind]
     colours: Int[NDArray, "colours sites"]
     """The sites of each colour; -1 fills up."""
-    parent: Int[NDArray, " sites"]
-    rounds: Int[NDArray, "rounds width"]
-    """In which order messages pass down the forest."""
+    above: Int[NDArray, "sites width"]
+    """The sites that each hangs from in u, the nearest first: on a forest its parent."""
+    rounds: Int[NDArray, "rounds sites"]
+    """In which order messages pass down."""
     blocks: Blocks
     """Parts that can be redrawn exactly, given all other sites."""
     most_values: int = eqx.field(static=True)
@@ -137,6 +90,7 @@ class Graph(eqx.Module):
         factors: Mapping[str, Any],
         *,
         tree: Sequence[str] | Mapping[str, Any] | None = None,
+        width: int = 1,
     ) -> Graph:
         """A graph from the number of values of each site, and the factors of each kind.
 
@@ -146,6 +100,10 @@ class Graph(eqx.Module):
         `tree` names the kinds that the restart may use, by default all of one and of two sites;
         the spanning forest takes what was declared first. Or `tree` gives, for kinds of two sites,
         a weight for each factor: the forest of largest weight is taken, and all kinds of one site.
+
+        With a larger `width` the restart has more: the forest, and what fits beside it within this
+        treewidth, also factors of up to width + 1 sites. Its sums are exact all the same, and cost
+        (number of values) ** (width + 1) for each site.
 
         >>> graph = Graph.of([2, 2, 2], {"pair": [[0, 1], [1, 2], [2, 0]]})
         >>> graph.colours.tolist(), graph.kinds["pair"].on_tree.tolist()
@@ -159,15 +117,15 @@ class Graph(eqx.Module):
                 '{"pair": [[0, 1], [1, 2]]}'
             )
         given = {name: _checked_factors(name, each, size) for name, each in factors.items()}
-        weights = _checked_tree(tree, given)
-        pairs = [name for name in weights if given[name].scopes.shape[1] == 2]
-        merged = _merged([given[name].scopes for name in pairs], [weights[name] for name in pairs])
-        parent, rounds = spanning_forest(*merged, size)
+        whole("width", width, least=1)
+        weights = _checked_tree(tree, given, width)
+        above, rounds = _part(given, weights, size, width)
+        _check_memory(counts, above.shape[1])
         scopes = [each.scopes for each in given.values()]
         blocks = forest_blocks(scopes, size)
         kinds = {
             name: _kind(
-                each, size, _children(each.scopes, parent, name in weights), _inner(each, blocks)
+                each, size, _children(each.scopes, above, name in weights), _inner(each, blocks)
             )
             for name, each in given.items()
         }
@@ -176,11 +134,21 @@ class Graph(eqx.Module):
             np.array(size, np.int32),
             kinds,
             colouring(scopes, size),
-            parent,
+            above,
             rounds,
             blocks,
             int(counts.max()),
         )
+
+    @property
+    def width(self) -> int:
+        """The restart's: 1 on a forest."""
+        return self.above.shape[-1]
+
+    @property
+    def parent(self) -> Any:
+        """The nearest site that each hangs from in u; -1 at roots."""
+        return self.above[..., 0]
 
     @property
     def num_colours(self) -> Any:
@@ -192,12 +160,15 @@ class Graph(eqx.Module):
         """How many blocks have sites."""
         return (self.blocks.rounds[:, 0, 0] != NOTHING).sum()
 
-    def retreed(self, tree: Sequence[str] | Mapping[str, Any] | None) -> Graph:
-        """The same graph with another forest."""
+    def retreed(
+        self, tree: Sequence[str] | Mapping[str, Any] | None, *, width: int | None = None
+    ) -> Graph:
+        """The same graph with another forest, or another width."""
         return Graph.of(
             self.num_values[: int(self.num_sites)],
             {name: kind.declared() for name, kind in self.kinds.items()},
             tree=tree,
+            width=self.width if width is None else width,
         )
 
 
@@ -217,18 +188,38 @@ def _kind(factors: Factors, size: int, child: NDArray[np.int32], inner: NDArray[
     )
 
 
-def _children(
-    scopes: NDArray[np.int32], parent: NDArray[np.int32], used: bool
-) -> NDArray[np.int32]:
-    """The lower site of each factor on the forest."""
-    nothing = np.full(len(scopes), NOTHING, np.int32)
-    if not used or scopes.shape[1] > 2:
-        return nothing
-    if scopes.shape[1] == 1:
-        return scopes[:, 0]
-    one, other = scopes.T
-    below = np.where(parent[other] == one, other, nothing)
-    return np.where(parent[one] == other, one, below)
+def _part(
+    factors: Mapping[str, Factors], weights: Mapping[str, Any], size: int, width: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What each site hangs from in u, and the rounds of its messages."""
+    pairs = [name for name in weights if factors[name].scopes.shape[1] == 2]
+    larger = [name for name in weights if factors[name].scopes.shape[1] > 2]
+    joined, sums = _merged([factors[name].scopes for name in pairs], [weights[n] for n in pairs])
+    # Larger factors only join what no factor of two sites does.
+    more = [
+        scopes[:, [one, other]]
+        for scopes in (factors[name].scopes for name in larger)
+        for one, other in itertools.combinations(range(scopes.shape[1]), 2)
+    ]
+    joined = np.concatenate([joined, *more])
+    sums = np.append(sums, np.full(len(joined) - len(sums), -np.inf))
+    parent, rounds = spanning_forest(joined, sums, size)
+    if width == 1:
+        return parent[:, None], rounds
+    held = [
+        Held(frozenset(scope), float(weight))
+        for name in (*pairs, *larger)
+        for scope, weight in zip(factors[name].scopes.tolist(), weights[name], strict=True)
+    ]
+    above = grown(parent, held, width)
+    return above, rounds_of(above[:, 0])
+
+
+def _children(scopes: NDArray[np.int32], above: NDArray[np.int32], used: bool) -> NDArray[np.int32]:
+    """The lowest site of each factor that is in u."""
+    if not used:
+        return np.full(len(scopes), NOTHING, np.int32)
+    return held_at(scopes, above, NOTHING)
 
 
 def _inner(factors: Factors, blocks: Blocks) -> NDArray[np.int32]:
@@ -237,7 +228,8 @@ def _inner(factors: Factors, blocks: Blocks) -> NDArray[np.int32]:
     nothing = np.full(len(scopes), NOTHING, np.int32)
     if scopes.shape[1] != 2:
         return nothing
-    return _children(np.where((scopes >= 0).all(axis=1)[:, None], scopes, 0), blocks.parent, True)
+    there = np.where((scopes >= 0).all(axis=1)[:, None], scopes, 0)
+    return held_at(there, blocks.parent[:, None], NOTHING)
 
 
 def _merged(scopes: list[Any], weights: list[Any]) -> tuple[Any, Any]:
@@ -325,12 +317,23 @@ def _checked_factors(name: str, given: Any, size: int) -> Factors:
     return Factors(scopes.astype(np.int32), features)
 
 
-def _checked_tree(tree: Any, factors: Mapping[str, Factors]) -> dict[str, NDArray[np.floating]]:
+def _check_memory(counts: NDArray[np.int32], width: int) -> None:
+    entries = len(counts) * int(counts.max()) ** (width + 1)
+    if width > 1 and entries > _MOST_ENTRIES:
+        raise InputError(
+            f"width = {width} needs tables of {counts.max()}^{width + 1} entries for each of the "
+            f"{len(counts)} sites, {entries:.1e} in all; choose a smaller width"
+        )
+
+
+def _checked_tree(
+    tree: Any, factors: Mapping[str, Factors], width: int
+) -> dict[str, NDArray[np.floating]]:
     """The kinds that u may use, with a weight for each factor."""
     usable = {
         name: each.scopes.shape[1]
         for name, each in factors.items()
-        if each.scopes.shape[1] <= 2 and (each.scopes >= 0).all()
+        if each.scopes.shape[1] <= width + 1 and (each.scopes >= 0).all()
     }
     names = list(usable if tree is None else tree)
     if isinstance(tree, Mapping):
@@ -344,8 +347,9 @@ def _checked_tree(tree: Any, factors: Mapping[str, Factors]) -> dict[str, NDArra
             )
         if name not in usable:
             raise InputError(
-                f"tree names {name!r}, whose factors hold more than two sites, or have places "
-                "without one; a tree is made of factors of one and two sites"
+                f"tree names {name!r}, whose factors hold more than {width + 1} sites, or have "
+                f"places without one; with width = {width} u is made of factors of up to "
+                f"{width + 1} sites"
             )
         scopes = factors[name].scopes
         own = tree[name] if isinstance(tree, Mapping) and name in tree else np.ones(len(scopes))

@@ -96,7 +96,8 @@ class Model(eqx.Module):
         return scores, base, law
 
     def strongest(self, graph: Graph) -> Graph:
-        """The graph with the forest of the strongest factors of two sites that this model has.
+        """The graph with the forest of the strongest factors of two sites that this model has (and
+        beside it, where its width is larger, the strongest that fit).
 
         A factor's strength is its table's largest entry, in size, once rows and columns have mean
         zero: what no scores of single sites could say. What forbids something comes first.
@@ -105,7 +106,8 @@ class Model(eqx.Module):
         weights = {}
         for name, kind in graph.kinds.items():
             own = scores[name]
-            if kind.scopes.shape[1] == 2 and isinstance(own, TableScores):
+            small = 2 <= kind.scopes.shape[1] <= graph.width + 1 and (kind.scopes >= 0).all()
+            if small and isinstance(own, TableScores):
                 weights[name] = _strengths(np.asarray(own.each()), kind, graph)
         return graph.retreed(weights)
 
@@ -202,16 +204,17 @@ def _all_scores(
 def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -> AbstractScores:
     factors, places = kind.scopes.shape
     if isinstance(potential, AbstractFunction):
-        if places > 2:
+        if places > max(2, graph.width + 1):
             return FunctionScores.of(potential, kind.features)
         shape = (graph.most_values,) * places
         there = jnp.asarray(kind.scopes) >= 0
         tables = enumerated(potential, kind.features, there, shape)
         # A function may know nothing of values that a site does not have.
         counts = jnp.where(there, jnp.asarray(graph.num_values)[kind.scopes], graph.most_values)
-        known = [jnp.arange(size) < counts[:, place, None] for place, size in enumerate(shape)]
-        known = known[0] if places == 1 else known[0][:, :, None] & known[1][:, None, :]
-        tables = jnp.where(known, tables, 0)
+        for place, size in enumerate(shape):
+            known = jnp.arange(size) < counts[:, place, None]
+            axes = [size if axis == place else 1 for axis in range(places)]
+            tables = jnp.where(known.reshape(factors, *axes), tables, 0)
     elif isinstance(potential, AbstractTable):
         shape = potential.shape
         tables = _checked_tables(potential, kind, name)
@@ -257,11 +260,15 @@ def _check_numbers(numbers: Any, count: int, name: str) -> None:
 
 def _strengths(tables: np.ndarray, kind: Kind, graph: Graph) -> np.ndarray:
     found = []
-    for (one, other), table in zip(kind.declared().scopes, tables, strict=False):
-        own = table[: graph.num_values[one], : graph.num_values[other]]
+    for scope, table in zip(kind.declared().scopes, tables, strict=False):
+        own = table[tuple(slice(0, graph.num_values[site]) for site in scope)]
         if np.isneginf(own).any():
             found.append(np.inf)
         else:
-            rows, columns = own.mean(axis=1, keepdims=True), own.mean(axis=0, keepdims=True)
-            found.append(np.abs(own - rows - columns + own.mean()).max())
+            axes = range(own.ndim)
+            each = [
+                own.mean(axis=tuple(other for other in axes if other != axis), keepdims=True)
+                for axis in axes
+            ]
+            found.append(np.abs(own - sum(each) + (own.ndim - 1) * own.mean()).max())
     return np.array(found)

@@ -18,6 +18,7 @@ class Sizes(NamedTuple):
 
     values: int
     sites: int
+    width: int
     colours: tuple[int, ...]
     rounds: tuple[int, ...]
     blocks: tuple[int, ...]
@@ -39,6 +40,7 @@ class Sizes(NamedTuple):
             cls(
                 graph.most_values,
                 len(graph.num_values),
+                graph.width,
                 graph.colours.shape,
                 graph.rounds.shape,
                 graph.blocks.rounds.shape,
@@ -93,7 +95,7 @@ def padded(graph: Graph, sizes: Sizes) -> Graph:
         graph.num_sites,
         kinds,
         _filled(graph.colours, sizes.colours, -1),
-        _filled(graph.parent, (sizes.sites,), ABOVE),
+        _filled(graph.above, (sizes.sites, sizes.width), ABOVE),
         _filled(graph.rounds, sizes.rounds, NOTHING),
         Blocks(
             _filled(graph.blocks.parent, (sizes.sites,), ABOVE),

@@ -17,10 +17,16 @@ from ._potentials import AbstractPotential, Tables
 
 
 def from_arrays(
-    features: Any, edges: Any, edge_features: Any = None, *, num_values: int, tree: Any = None
+    features: Any,
+    edges: Any,
+    edge_features: Any = None,
+    *,
+    num_values: int,
+    tree: Any = None,
+    width: int = 1,
 ) -> Graph:
     """A graph of kinds `"node"` and `"edge"`: a row of features for each site, a pair of sites for
-    each edge, and perhaps features of the edges. `tree` is that of `Graph.of`.
+    each edge, and perhaps features of the edges. `tree` and `width` are those of `Graph.of`.
 
     >>> graph = from_arrays(np.zeros((3, 5)), [[0, 1], [1, 2]], num_values=4)
     >>> graph.kinds["node"].features.shape, graph.num_values.tolist()
@@ -34,14 +40,15 @@ def from_arrays(
     sites = np.arange(len(features))[:, None]
     pairs = np.asarray(edges, dtype=np.int32).reshape(-1, 2) if len(edges) == 0 else edges
     factors = {"node": Factors(sites, features), "edge": Factors(pairs, edge_features)}
-    return Graph.of(np.full(len(features), num_values), factors, tree=tree)
+    return Graph.of(np.full(len(features), num_values), factors, tree=tree, width=width)
 
 
-def read_uai(path: str | Path) -> tuple[Model, Graph]:
+def read_uai(path: str | Path, *, width: int = 1) -> tuple[Model, Graph]:
     """A model and its graph from a file in the UAI format (`MARKOV` or `BAYES`).
 
     Factors whose tables have the same shape are of one kind, named by it ("2x3"). Entries are
-    weights; their logarithms are the scores. The forest is the one of the strongest factors.
+    weights; their logarithms are the scores. The forest is the one of the strongest factors;
+    `width` is that of `Graph.of`.
     """
     words = _Words(Path(path))
     kind = words.word("MARKOV or BAYES")
@@ -85,7 +92,7 @@ def read_uai(path: str | Path) -> tuple[Model, Graph]:
         }
     factors = {names[shape]: [scope for scope, _ in some] for shape, some in grouped.items()}
     model = Model(tables)
-    return model, model.strongest(Graph.of(counts, factors))
+    return model, model.strongest(Graph.of(counts, factors, width=width))
 
 
 _MOST = 10**9 - 1

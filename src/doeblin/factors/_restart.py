@@ -1,4 +1,4 @@
-"""The restart: a model's factors on a forest, everything else at zero."""
+"""The restart: a model's factors on a tractable part of the graph, everything else at zero."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ._tree import TreeLaw, TreeScores
 
 
 class TreeRestart(AbstractRestart):
-    """u(y | x) ∝ exp of the scores on the forest of the graph: exact draws and probabilities.
+    """u(y | x) ∝ exp of the scores on the forest of the graph, or on its part of larger `width`:
+    exact draws and probabilities.
 
     Its input is a [`Given`][doeblin.factors.Given], which has all sums. Blocks to be redrawn given
     the rest are boolean masks over the sites.

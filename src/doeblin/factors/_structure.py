@@ -77,7 +77,12 @@ def spanning_forest(pairs: Ints, weights: NDArray[np.floating], num_sites: int) 
             branches[one].append(other)
             branches[other].append(one)
     parent = _rooted(branches)
-    return Forest(parent, _rounds(parent, _width(parent)))
+    return Forest(parent, rounds_of(parent))
+
+
+def rounds_of(parent: Ints) -> Ints:
+    """The order in which messages pass down: see `Forest`."""
+    return _rounds(parent, _width(parent))
 
 
 class _Joined:

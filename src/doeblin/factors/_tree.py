@@ -1,15 +1,19 @@
-"""Laws on forests by message passing: in the log domain, and every message less its largest entry.
+"""Laws on forests, and on parts of bounded treewidth, by message passing: in the log domain, and
+every message less its largest entry.
 
-So float32 is enough, however many sites there are and however large the scores.
+So float32 is enough, however many sites there are and however large the scores. A site that hangs
+from several has a row for all their values together, the nearest site's being the first digit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import RandomKey, Scalar
@@ -22,17 +26,14 @@ State = Int[Array, " sites"]
 
 
 class TreeScores(eqx.Module):
-    """Scores on a forest: of each site's values, and of each with its parent's value."""
+    """Scores in u: of each site's values, and of each with all that the site hangs from."""
 
     sites: Float[Array, "sites values"]
     branches: Float[Array, "sites parents values"]
 
     def law(self, graph: Graph) -> TreeLaw:
         """The law ∝ exp(scores): messages from the leaves to the roots (sum-product)."""
-        parent = _extended(graph)
-        values = self.sites.shape[1]
-        none = jnp.zeros((2, values), self.sites.dtype)
-        branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
+        above, values = _extended(graph), self.sites.shape[1]
 
         def round(inbox: Array, sites: Array) -> tuple[Array, tuple[Array, Array]]:
             joint, tops, taken = _levelled_joint(inbox, branches, sites)
@@ -40,58 +41,71 @@ class TreeScores(eqx.Module):
             possible = jnp.isfinite(sums)[..., None]
             law = jnp.where(possible, joint - jnp.where(possible, sums[..., None], 0), -jnp.inf)
             messages, taken = _levelled_messages(tops + sums, taken, sites)
-            return inbox.at[parent[sites]].add(messages), (law, taken)
+            inbox = inbox.at[above[sites, 0]].add(_spread(messages, above, sites, values))
+            return inbox, (law, taken)
 
-        inbox = jnp.concatenate([self.sites, none])
+        inbox, branches = self._start()
         inbox, (laws, taken) = jax.lax.scan(round, inbox, jnp.asarray(graph.rounds), reverse=True)
         # Where each site stands among the rounds.
-        slots = jnp.zeros(len(parent), jnp.int32)
+        slots = jnp.zeros(len(above), jnp.int32)
         slots = slots.at[graph.rounds].set(
             jnp.arange(graph.rounds.size, dtype=jnp.int32).reshape(graph.rounds.shape)
         )
-        conditionals = laws.reshape(-1, values, values)[slots[:-2]]
-        return TreeLaw(conditionals, inbox[ABOVE, 0] + taken.sum())
+        conditionals = laws.reshape(-1, *laws.shape[2:])[slots[:-2]]
+        return TreeLaw(conditionals, inbox[ABOVE, 0, 0] + taken.sum())
 
     def best(self, graph: Graph) -> tuple[State, Scalar]:
         """The state of the largest score, and its score (max-product)."""
-        parent = _extended(graph)
-        values = self.sites.shape[1]
-        branches = jnp.concatenate([self.branches, jnp.zeros((2, values, values))])
+        above, values = _extended(graph), self.sites.shape[1]
 
         def up(inbox: Array, sites: Array) -> tuple[Array, tuple[Array, Array]]:
             joint, tops, taken = _levelled_joint(inbox, branches, sites)
             messages, taken = _levelled_messages(tops + joint.max(axis=-1), taken, sites)
             choices = joint.argmax(axis=-1).astype(jnp.int32)
-            return inbox.at[parent[sites]].add(messages), (choices, taken)
+            inbox = inbox.at[above[sites, 0]].add(_spread(messages, above, sites, values))
+            return inbox, (choices, taken)
 
         def down(state: Array, round: tuple[Array, Array]) -> tuple[Array, None]:
             sites, choices = round
-            above = state[parent[sites]]
-            return state.at[sites].set(jnp.take_along_axis(choices, above[:, None], 1)[:, 0]), None
+            row = _row(state, above[sites], values)
+            return state.at[sites].set(jnp.take_along_axis(choices, row[:, None], 1)[:, 0]), None
 
-        inbox = jnp.concatenate([self.sites, jnp.zeros((2, values), self.sites.dtype)])
+        inbox, branches = self._start()
         inbox, (choices, taken) = jax.lax.scan(up, inbox, jnp.asarray(graph.rounds), reverse=True)
-        state = jnp.zeros(len(parent), jnp.int32)
+        state = jnp.zeros(len(above), jnp.int32)
         state = jax.lax.scan(down, state, (jnp.asarray(graph.rounds), choices))[0]
-        return state[:-2], inbox[ABOVE, 0] + taken.sum()
+        return state[:-2], inbox[ABOVE, 0, 0] + taken.sum()
+
+    def _start(self) -> tuple[Array, Array]:
+        """What sites know before there are messages, and branches; with the rows for no site.
+
+        A message is about all that a site hangs from: on a forest about one site, and there one row
+        is enough.
+        """
+        rows, values = self.branches.shape[1:]
+        rows = 1 if rows == values else rows
+        own = jnp.concatenate([self.sites, jnp.zeros((2, values), self.sites.dtype)])
+        branches = jnp.concatenate([self.branches, jnp.zeros((2, *self.branches.shape[1:]))])
+        return jnp.broadcast_to(own[:, None], (len(own), rows, values)), branches
 
 
 class TreeLaw(eqx.Module):
-    """A normalised law on a forest: that of each site's value given its parent's."""
+    """A normalised law: that of each site's value given those of the sites that it hangs from."""
 
     conditionals: Float[Array, "sites parents values"]
     log_partition: Scalar
 
     def sample(self, key: RandomKey, graph: Graph) -> State:
         """An exact draw, from the roots down."""
-        parent = _extended(graph)
-        words = random_words(key, parent.shape)
+        above, values = _extended(graph), self.conditionals.shape[2]
+        words = random_words(key, above.shape[:1])
 
         def round(state: Array, sites: Array) -> tuple[Array, None]:
-            logits = self.conditionals[jnp.maximum(sites, 0), state[parent[sites]]]
+            row = _row(state, above[sites], values)
+            logits = self.conditionals[jnp.maximum(sites, 0), row]
             return state.at[sites].set(invert(logits, words[sites])[0]), None
 
-        state = jnp.zeros(len(parent), jnp.int32)
+        state = jnp.zeros(len(above), jnp.int32)
         return jax.lax.scan(round, state, jnp.asarray(graph.rounds))[0][:-2]
 
     def log_prob(self, state: State, graph: Graph) -> Scalar:
@@ -103,26 +117,31 @@ class TreeLaw(eqx.Module):
         return jnp.where(known, found, -jnp.inf)
 
     def log_probs(self, state: State, graph: Graph) -> Float[Array, " sites"]:
-        """Of the value of each site, given that of its parent."""
-        above = jnp.concatenate([state, jnp.zeros(2, state.dtype)])[graph.parent]
-        return self.conditionals[jnp.arange(state.shape[0]), above, state]
+        """Of the value of each site, given those of the sites that it hangs from."""
+        extended = jnp.concatenate([state, jnp.zeros(2, state.dtype)])
+        row = _row(extended, jnp.asarray(graph.above), self.conditionals.shape[2])
+        return self.conditionals[jnp.arange(state.shape[0]), row, state]
 
     def marginals(self, graph: Graph) -> Float[Array, "sites values"]:
         """P(value) of each site: messages from the roots to the leaves."""
-        parent = _extended(graph)
+        above = _extended(graph)
         law = jnp.exp(self.conditionals)
+        rows, values = law.shape[1:]
 
         def round(found: Array, sites: Array) -> tuple[Array, None]:
-            here = jnp.einsum("sp,spk->sk", found[parent[sites]], law[jnp.maximum(sites, 0)])
+            parents = _gathered(found[above[sites, 0]], above, sites, rows)
+            here = parents[:, :, None] * law[jnp.maximum(sites, 0)]
             # Rounding errors of sums would grow along the branches.
-            return found.at[sites].set(here / here.sum(axis=1, keepdims=True)), None
+            here = here / here.sum(axis=(1, 2), keepdims=True)
+            return found.at[sites].set(here if above.shape[1] > 1 else here.sum(1)[:, None]), None
 
-        found = jnp.zeros((len(parent), law.shape[-1]), law.dtype).at[:, 0].set(1)
-        return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2]
+        found = jnp.zeros((len(above), rows if above.shape[1] > 1 else 1, values), law.dtype)
+        found = found.at[:, 0, 0].set(1)
+        return jax.lax.scan(round, found, jnp.asarray(graph.rounds))[0][:-2].sum(axis=1)
 
 
 def on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
-    """The scores of the factors on the forest, by site and by branch; all others are zero."""
+    """The scores of the factors in u, by site and by branch; all others are zero."""
     values, size = graph.most_values, len(graph.num_values)
     sites = jnp.zeros((size + 2, values))
     for name, kind in graph.kinds.items():
@@ -136,19 +155,26 @@ def on_forest(graph: Graph, scores: Mapping[str, AbstractScores]) -> TreeScores:
 
 
 def branches_at(
-    graph: Graph, scores: Mapping[str, AbstractScores], children: Mapping[str, Array]
+    graph: Graph, scores: Mapping[str, AbstractScores], children: Mapping[str, Any]
 ) -> Float[Array, "sites parents values"]:
-    """The scores of factors of two sites, each at the lower one; `NOTHING` leaves a factor out."""
-    values = graph.most_values
-    found = jnp.zeros((len(graph.num_values) + 2, values, values))
+    """The scores of factors of several sites, each at the lowest; `NOTHING` leaves a factor out."""
+    values, width = graph.most_values, graph.width
+    above = _extended(graph)
+    found = jnp.zeros((len(graph.num_values) + 2, values**width, values))
     for name, kind in graph.kinds.items():
-        own, child = scores[name], children[name]
-        if kind.scopes.shape[1] == 2 and isinstance(own, TableScores):
-            tables = _filled(own.each(), values)
-            tables = jnp.where((child != NOTHING)[:, None, None], tables, 0)
+        own, child, places = scores[name], jnp.asarray(children[name]), kind.scopes.shape[1]
+        if not 2 <= places <= width + 1 or not isinstance(own, TableScores):
+            continue
+        tables = _filled(own.each(), values)
+        if width == 1:
             # Branches are indexed by the parent's value first.
             upright = (kind.scopes[:, 1] == child)[:, None, None]
-            found = found.at[child].add(jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2)))
+            tables = jnp.where(upright, tables, jnp.swapaxes(tables, 1, 2))
+        else:
+            entries = _entries(jnp.asarray(kind.scopes), above, child, values)
+            tables = jnp.take_along_axis(tables.reshape(len(child), -1), entries, axis=1)
+            tables = tables.reshape(-1, *found.shape[1:])
+        found = found.at[child].add(jnp.where((child != NOTHING)[:, None, None], tables, 0))
     return found[:-2]
 
 
@@ -160,12 +186,13 @@ def _filled(tables: Array, values: int) -> Array:
 
 
 def _levelled_joint(inbox: Array, branches: Array, sites: Array) -> tuple[Array, Array, Array]:
-    """Scores of some sites' values with each of their parents' (parents, values), and what was
-    taken off: of each row, and of all."""
-    own, own_top = levelled(inbox[sites])
+    """Scores of some sites' values with each row of what they hang from (rows, values), and what
+    was taken off: of each row, and of all."""
+    own, own_tops = levelled(inbox[sites])
+    own_tops, own_top = levelled(own_tops)
     rows, tops = levelled(branches[sites])
     tops, top = levelled(tops)
-    return rows + own[:, None, :], tops, own_top + top
+    return rows + own, tops + own_tops, own_top + top
 
 
 def _levelled_messages(messages: Array, taken: Array, sites: Array) -> tuple[Array, Array]:
@@ -191,9 +218,46 @@ def logsumexp(terms: Float[Array, "... values"]) -> Float[Array, "..."]:
     return jnp.where(some, jnp.log(jnp.where(some, total, 1)) + top[..., 0], -jnp.inf)
 
 
-def _extended(graph: Graph) -> Int[Array, " rows"]:
-    """Parents with the two rows that stand for no site: `NOTHING` and `ABOVE` hang from themselves.
+def _row(state: Int[Array, " rows"], above: Int[Array, "n width"], values: int) -> Array:
+    """Which row of their tables sites have, by the values of all that they hang from."""
+    strides = values ** jnp.arange(above.shape[1])[::-1]
+    return state[above] @ strides.astype(state.dtype)
+
+
+def _entries(scopes: Array, above: Array, sites: Array, values: int) -> Int[Array, "n entries"]:
+    """Where, in tables over scopes, each entry of the sites' own tables looks; places of a scope
+    without a site look at 0."""
+    width = above.shape[1]
+    cliques = jnp.concatenate([above[sites], sites[:, None]], axis=1)
+    place = (scopes[:, :, None] == cliques[:, None, :]) & (scopes >= 0)[:, :, None]
+    strides = values ** np.arange(scopes.shape[1])[::-1]
+    digits = np.stack(np.unravel_index(np.arange(values ** (width + 1)), (values,) * (width + 1)))
+    return jnp.einsum("nsc,s,ce->ne", place.astype(jnp.int32), strides, digits).astype(jnp.int32)
+
+
+def _spread(messages: Array, above: Array, sites: Array, values: int) -> Array:
+    """Messages, which are about all that sites hang from, as the nearest of those reads them."""
+    if above.shape[1] == 1:
+        return messages[:, None]
+    entries = _entries(above[sites], above, above[sites, 0], values)
+    return jnp.take_along_axis(messages, entries, axis=1).reshape(len(sites), -1, values)
+
+
+def _gathered(found: Array, above: Array, sites: Array, rows: int) -> Float[Array, "n rows"]:
+    """From the laws of the nearest sites' tables, those of all that sites hang from."""
+    if above.shape[1] == 1:
+        return found[:, 0]
+    entries = _entries(above[sites], above, above[sites, 0], found.shape[2])
+    number = jnp.arange(len(sites))[:, None]
+    return jnp.zeros((len(sites), rows)).at[number, entries].add(found.reshape(len(sites), -1))
+
+
+def _extended(graph: Graph) -> Int[Array, "rows width"]:
+    """What sites hang from, and two rows that stand for no site: `NOTHING` and `ABOVE` hang from
+    themselves.
 
     Both are counted from the end, so that padding moves neither.
     """
-    return jnp.concatenate([jnp.asarray(graph.parent), jnp.array([NOTHING, ABOVE])])
+    above = jnp.asarray(graph.above)
+    ends = jnp.broadcast_to(jnp.array([[NOTHING], [ABOVE]], above.dtype), (2, above.shape[1]))
+    return jnp.concatenate([above, ends])
