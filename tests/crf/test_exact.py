@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from doeblin.crf._automaton import ngrams
+from doeblin._automaton import ngrams
 from doeblin.crf._exact import Coarse, Places, Structure, Theta, learned
 from doeblin.crf._lbfgs import lowest
 

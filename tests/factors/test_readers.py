@@ -166,7 +166,7 @@ PAIR = {"pair": [[0, 1]]}
         ),
         (
             lambda: Graph.of([2, 2, 2], {"three": [[0, 1, 2]]}, tree=["three"]),
-            r"tree names 'three', whose factors hold more than two sites",
+            r"tree names 'three', whose factors hold more than 2 sites",
         ),
         (lambda: Graph.of([2, 2], PAIR, tree={"pair": [1, 2]}), r"weights of shape \(2,\)"),
         (lambda: Variables(a=((0,), 2)), r"variable 'a' has shape \(0,\) and 2 values"),

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._automaton import Automaton, Pattern
 from . import _lattice as lattice
-from ._automaton import Automaton, Pattern
 from ._lattice import Expected, Weights, Words
 from ._lbfgs import lowest
 from ._viterbi import best

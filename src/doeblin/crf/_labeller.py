@@ -12,6 +12,7 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
+from .._automaton import ngrams
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._numbers import not_negative, whole
@@ -31,7 +32,6 @@ from ..learning import (
     fit,
     weighted_states,
 )
-from ._automaton import ngrams
 from ._encoding import Encoder, check_aligned, pad
 from ._exact import Coarse, Places, Structure, learned
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs

@@ -12,6 +12,7 @@ with needs("learning"):
     from ._learning import Completion, FactorLikelihood, PseudoLikelihood, labelled, marginals
     from ._model import Model
     from ._padding import alike
+    from ._paths import NGrams, Words
     from ._plan import Plan
     from ._potentials import (
         AbstractFunction,
@@ -28,6 +29,7 @@ with needs("learning"):
     from ._readers import from_arrays, read_uai
     from ._restart import TreeRestart
     from ._variables import Variables, along
+    from ._words import WordMetropolis
 
 __all__ = [
     "AbstractFunction",
@@ -49,6 +51,7 @@ __all__ = [
     "Linear",
     "Marginals",
     "Model",
+    "NGrams",
     "Network",
     "Plan",
     "PseudoLikelihood",
@@ -58,6 +61,8 @@ __all__ = [
     "Tables",
     "TreeRestart",
     "Variables",
+    "WordMetropolis",
+    "Words",
     "alike",
     "along",
     "annealed",

@@ -18,6 +18,7 @@ from ..kernels import AbstractKernel
 from ._given import Given
 from ._graph import Graph, Kind
 from ._kernels import ColourSweep
+from ._paths import NGrams, Words, check_path
 from ._potentials import (
     AbstractFunction,
     AbstractPotential,
@@ -156,6 +157,8 @@ def _check_shape(name: str, potential: AbstractPotential, kind: Kind, num_values
                 f"sites, and its scopes have {places}; it needs {places + 1} weights"
             )
         return
+    if isinstance(potential, NGrams | Words) and not isinstance(kind.scopes, Tracer):
+        check_path(name, potential, kind.scopes, num_values)
     if not isinstance(potential, AbstractTable):
         return
     if len(potential.shape) != places:
@@ -205,10 +208,10 @@ def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -
     factors, places = kind.scopes.shape
     if isinstance(potential, AbstractFunction):
         if places > max(2, graph.width + 1):
-            return FunctionScores.of(potential, kind.features)
+            return FunctionScores.of(potential.prepared(), kind.features)
         shape = (graph.most_values,) * places
         there = jnp.asarray(kind.scopes) >= 0
-        tables = enumerated(potential, kind.features, there, shape)
+        tables = enumerated(potential.prepared(), kind.features, there, shape)
         # A function may know nothing of values that a site does not have.
         counts = jnp.where(there, jnp.asarray(graph.num_values)[kind.scopes], graph.most_values)
         for place, size in enumerate(shape):

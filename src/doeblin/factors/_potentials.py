@@ -166,6 +166,10 @@ class AbstractFunction(AbstractPotential):
     def __call__(self, values: Int[Array, " places"], features: Any) -> Scalar:
         """The score of one factor."""
 
+    def prepared(self) -> AbstractFunction:
+        """The same, with all computed that parameters alone decide: done once for each input."""
+        return self
+
     def scores(
         self, values: Int[Array, " places"], place: Any, num_values: int, features: Any
     ) -> Float[Array, " values"]:

@@ -32,12 +32,12 @@ class TreeRestart(AbstractRestart):
 
     def sample_block(self, key: RandomKey, state: State, block: Any, x: Input = None) -> State:
         given = checked_given(x)
-        drawn = _given_rest(given, state, block).sample(key, given.graph)
+        drawn = given_rest(given, state, block).sample(key, given.graph)
         return jnp.where(block, drawn.astype(state.dtype), state)
 
     def log_prob_block(self, state: State, block: Any, x: Input = None) -> Scalar:
         given = checked_given(x)
-        return _given_rest(given, state, block).log_prob(state, given.graph)
+        return given_rest(given, state, block).log_prob(state, given.graph)
 
     def log_prob_known(self, state: State, known: Any, x: Input = None) -> Scalar:
         """log of the probability that the known sites have the values that they have in `state`."""
@@ -49,7 +49,7 @@ class TreeRestart(AbstractRestart):
         return rest.law(given.graph).log_partition
 
 
-def _given_rest(given: Given, state: Int[Array, " sites"], block: Bool[Array, " sites"]) -> TreeLaw:
+def given_rest(given: Given, state: Int[Array, " sites"], block: Bool[Array, " sites"]) -> TreeLaw:
     """The law given the values of all sites outside of the block."""
     as_is = jnp.arange(given.graph.most_values) == state[:, None]
     sites = jnp.where(jnp.asarray(block)[:, None] | as_is, given.base.sites, -jnp.inf)

@@ -67,7 +67,7 @@ class TreeScores(eqx.Module):
 
         def down(state: Array, round: tuple[Array, Array]) -> tuple[Array, None]:
             sites, choices = round
-            row = _row(state, above[sites], values)
+            row = row_of(state, above[sites], values)
             return state.at[sites].set(jnp.take_along_axis(choices, row[:, None], 1)[:, 0]), None
 
         inbox, branches = self._start()
@@ -101,7 +101,7 @@ class TreeLaw(eqx.Module):
         words = random_words(key, above.shape[:1])
 
         def round(state: Array, sites: Array) -> tuple[Array, None]:
-            row = _row(state, above[sites], values)
+            row = row_of(state, above[sites], values)
             logits = self.conditionals[jnp.maximum(sites, 0), row]
             return state.at[sites].set(invert(logits, words[sites])[0]), None
 
@@ -119,7 +119,7 @@ class TreeLaw(eqx.Module):
     def log_probs(self, state: State, graph: Graph) -> Float[Array, " sites"]:
         """Of the value of each site, given those of the sites that it hangs from."""
         extended = jnp.concatenate([state, jnp.zeros(2, state.dtype)])
-        row = _row(extended, jnp.asarray(graph.above), self.conditionals.shape[2])
+        row = row_of(extended, jnp.asarray(graph.above), self.conditionals.shape[2])
         return self.conditionals[jnp.arange(state.shape[0]), row, state]
 
     def marginals(self, graph: Graph) -> Float[Array, "sites values"]:
@@ -218,7 +218,7 @@ def logsumexp(terms: Float[Array, "... values"]) -> Float[Array, "..."]:
     return jnp.where(some, jnp.log(jnp.where(some, total, 1)) + top[..., 0], -jnp.inf)
 
 
-def _row(state: Int[Array, " rows"], above: Int[Array, "n width"], values: int) -> Array:
+def row_of(state: Int[Array, " rows"], above: Int[Array, "n width"], values: int) -> Array:
     """Which row of their tables sites have, by the values of all that they hang from."""
     strides = values ** jnp.arange(above.shape[1])[::-1]
     return state[above] @ strides.astype(state.dtype)

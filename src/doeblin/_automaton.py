@@ -42,7 +42,7 @@ class Automaton(NamedTuple):
 
     @classmethod
     def of(cls, patterns: Sequence[Pattern], num_labels: int) -> Automaton:
-        """Patterns are of three symbols or more; `num_labels` is the boundary's number."""
+        """Patterns are of two symbols or more; `num_labels` is the boundary's number."""
         number = {pattern: index for index, pattern in enumerate(patterns)}
         pasts = {pattern[:size] for pattern in patterns for size in range(2, len(pattern))}
         singles = [(label,) for label in range(num_labels + 1)]
