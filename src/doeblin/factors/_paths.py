@@ -106,8 +106,11 @@ class _Machine(eqx.Module):
             _chain(state, found.fallback, found.end_pattern) for state in range(found.num_states)
         ]
         # The last row is that of no edge, which is counted from the end.
-        tables = (found.edge, found.target, _rows([*edges, []]), _rows(ends))
-        return cls(*map(jnp.asarray, tables), max(map(len, inner)))
+        edge, target, edges, ends = (
+            jnp.asarray(each)
+            for each in (found.edge, found.target, _rows([*edges, []]), _rows(ends))
+        )
+        return cls(edge, target, edges, ends, max(map(len, inner)))
 
     def scored(self, weights: Float[Array, " patterns"]) -> AlongPath:
         known = jnp.append(weights, 0.0)
