@@ -69,6 +69,7 @@ bench: $(STAMP)  ## Run the benchmarks; JSON goes to benchmarks/results
 fuzz: $(STAMP)  ## Verdicts against compilers and solvers on 10,000 random programs each
 	$(BIN)/python -m tests.programs.fuzz c --count 10000 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz clauses --count 10000 --jobs 2
+	$(BIN)/python -m tests.programs.fuzz premises --count 1000 --timeout 2 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz rewritings --count 500 --jobs 2
 	$(BIN)/python -m tests.programs.fuzz.pointers 0 2000
 	$(BIN)/python -m tests.programs.fuzz.reach 500

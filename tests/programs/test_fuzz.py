@@ -11,6 +11,7 @@ from .fuzz.campaign import judge, own_files
 from .fuzz.clauses import LANGUAGES, judge_clauses
 from .fuzz.grammar import Generator
 from .fuzz.metamorphic import opposite, same_truth
+from .fuzz.premises import judge_premises
 from .fuzz.referee import compilers
 from .fuzz.render import render
 from .fuzz.variants import Referee, campaign, variants
@@ -89,6 +90,12 @@ def test_clauses_agree_with_enumeration():
     assert not tally.wrong
     decided = sum(tally.outcomes[f"{k} {v}"] for k in LANGUAGES for v in ("SAFE", "UNSAFE"))
     assert decided >= 10 and tally.outcomes["mutant refused"] >= 10, tally.outcomes
+
+
+def test_clauses_with_arrays_and_several_premises():
+    tally = judge_premises(range(12), timeout=0.5)
+    assert not tally.wrong
+    assert tally.outcomes["SAFE"] + tally.outcomes["UNSAFE"] >= 3, tally.outcomes
 
 
 COPY = """extern int unknown(void);

@@ -35,12 +35,17 @@ from doeblin.programs.system.terms import (
 A = "(Array Int Int)"
 
 
+def sort(name):
+    """Of a variable: arrays have capital letters, Booleans begin with `is`."""
+    return A if name.isupper() else "Bool" if name.startswith("is") else "Int"
+
+
 def horn(declared, *clauses):
     """A file: predicates with their sorts, and clauses (variables, premise, conclusion)."""
     lines = ["(set-logic HORN)"]
     lines += [f"(declare-fun {name} ({sorts}) Bool)" for name, sorts in declared.items()]
     for bound, body, head in clauses:
-        binders = " ".join(f"({name} {A if name.isupper() else 'Int'})" for name in bound.split())
+        binders = " ".join(f"({name} {sort(name)})" for name in bound.split())
         lines.append(f"(assert (forall ({binders}) (=> {body} {head})))")
     return "\n".join([*lines, "(check-sat)", ""])
 
@@ -229,21 +234,26 @@ def test_refutations(name):
     program = parse_program(text, language="horn")
     verdict = verify(program)
     assert verdict.outcome is Outcome.UNSAFE, verdict.reason
+    confirm(text, program, verdict)
+    assert all(f["from"] == [n - 1][:n] for n, f in enumerate(verdict.as_dict()["derivation"]))
+
+
+def confirm(text, program, verdict):
+    """Every fact by Z3, on the text of its clause."""
     lines = text.splitlines()
     facts = verdict.as_dict()["derivation"]
     assert facts[-1]["concludes"] == "failure"
-    before = None
     for number, fact in enumerate(facts):
-        assert fact["from"] == ([number - 1] if number else [])
+        assert all(before < number for before in fact["from"])
         _, (_, binders, (_, body, head)) = parsed(lines[fact["line"] - 1])
-        # In the premise a predicate is true of the state before, alone.
+        # In the premise a predicate is true of the states that the fact is from, alone.
         script = [f"(declare-const {written(binder)[1:-1]})" for binder in binders]
         for cut in program.given.cuts:
-            kinds = [A if n.isupper() else "Int" for n in cut.formals]
-            listed = " ".join(f"(x{i} {kind})" for i, kind in enumerate(kinds))
-            here = before is not None and before["concludes"] == cut.name
-            premise = same(cut, before["values"]) if here else "false"
-            script.append(f"(define-fun {cut.name} ({listed}) Bool {premise})")
+            sorts = sorts_of(cut)
+            listed = " ".join(f"(x{i} {kind})" for i, kind in enumerate(sorts.values()))
+            known = [facts[i]["values"] for i in fact["from"] if facts[i]["concludes"] == cut.name]
+            premise = " ".join(same(cut, values) for values in known)
+            script.append(f"(define-fun {cut.name} ({listed}) Bool (or false {premise}))")
             if fact["concludes"] == cut.name:
                 after = same(cut, fact["values"])
                 script.append(f"(define-fun {cut.name}! ({listed}) Bool {after})")
@@ -251,14 +261,25 @@ def test_refutations(name):
         solver = z3.Solver()
         solver.from_string("\n".join(script) + f"(assert {written(body)})(assert {head})")
         assert solver.check() == z3.sat
-        before = fact
+
+
+def sorts_of(cut):
+    """By the names of a predicate's arguments, in their order."""
+    ranges = dict(zip(cut.variables, cut.ranges, strict=True))
+    kinds = {name: "Bool" if range_ == (0, 1) else "Int" for name, range_ in ranges.items()}
+    kinds |= {bank.name: A for bank in cut.arrays}
+    return {name: kinds[name] for name in cut.formals or cut.variables}
 
 
 def same(cut, values):
     """That arguments are these; names are those of the variables at the predicate's place."""
     shown = dict(zip(cut.variables, cut.shown, strict=True))
     shown |= {bank.name: bank.variable for bank in cut.arrays}
-    parts = [f"(= x{i} {literal(values[shown[n]])})" for i, n in enumerate(cut.formals)]
+    parts = []
+    for i, (name, kind) in enumerate(sorts_of(cut).items()):
+        value = values[shown[name]]
+        told = ("false", "true")[value] if kind == "Bool" else literal(value)
+        parts.append(f"(= x{i} {told})")
     return f"(and {' '.join(parts)})"
 
 
@@ -385,13 +406,6 @@ def test_other_sorts_are_refused_with_the_place(sort, said):
     bound = f"(declare-fun P (Int) Bool)\n(assert (forall ((x {sort})) (P 0)))\n(check-sat)"
     program = parse_program(bound, file="f.smt2", language="horn")
     assert said in str(program.unsupported) and "f.smt2:2:" in str(program.unsupported)
-
-
-def test_several_premises_beside_arrays_are_refused():
-    text = horn(
-        {"P": f"{A} Int"}, ("A", "true", "(P A 0)"), ("A i j", "(and (P A i) (P A j))", "(P A 1)")
-    )
-    assert "several premises beside arrays" in str(parse_program(text, language="horn").unsupported)
 
 
 def test_arrays_are_counted_from_pointers_that_never_change():

@@ -41,6 +41,7 @@ def bench() -> None:
     help="Switch off a source of lemmas; may be given several times.",
 )
 @click.option("--peers/--no-peers", default=True, help="Also run Spacer (twice) and cvc5.")
+@click.option("--quantifiers", is_flag=True, help="And Spacer with quantifiers, for arrays.")
 @_console.jobs_option
 @_console.cluster_option
 @_console.resume_option
@@ -53,6 +54,7 @@ def verify(
     expected: Path | None,
     without: tuple[str, ...],
     peers: bool,
+    quantifiers: bool,
     as_json: bool,
     **where: Any,
 ) -> int:
@@ -72,7 +74,7 @@ def verify(
     """
     from ..programs import without_sources
     from ..programs.batch import find_files
-    from ..programs.peers import PEERS, ask_peer
+    from ..programs.peers import PEERS, QUANTIFIED, ask_peer
 
     if not os.path.isdir(folder):
         raise InputError(f"'{folder}' is not a folder of programs")
@@ -90,8 +92,9 @@ def verify(
         ours[name] = (result["verdict"].lower(), result["seconds"])
         sources[name] = result.get("sources", [])
     if peers:
-        with progress(len(paths) * len(PEERS)) as bar:
-            for peer in PEERS:
+        asked = (*PEERS, *([QUANTIFIED] if quantifiers else ()))
+        with progress(len(paths) * len(asked)) as bar:
+            for peer in asked:
                 tools[peer] = {}
                 for name, path in zip(names, paths, strict=True):
                     answer = ask_peer(peer, path, timeout)

@@ -11,6 +11,7 @@ from functools import partial
 from .campaign import Tally, judge
 from .clauses import judge_clauses
 from .metamorphic import opposite
+from .premises import judge_premises
 
 BATCH = 50
 
@@ -25,6 +26,7 @@ def rewritings(seeds: range, *, timeout: float) -> Tally:
 KINDS = {
     "c": judge,
     "clauses": partial(judge_clauses, cross_check=True),
+    "premises": judge_premises,
     "rewritings": rewritings,
 }
 

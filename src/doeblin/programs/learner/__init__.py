@@ -11,7 +11,7 @@ from ._monomials import linearised, monomials
 from ._news import Asked, Listener, Note, Progress
 from ._powers import accumulates, multiplies, with_products, without_products
 from ._runs import FAST_BLOCK, Runs
-from ._sampling import Sampling
+from ._sampling import Derived, Points, Sampling
 from ._space import Space
 from ._teacher import Teacher
 
@@ -22,9 +22,11 @@ __all__ = [
     "Asked",
     "Box",
     "Data",
+    "Derived",
     "Knowledge",
     "Listener",
     "Note",
+    "Points",
     "Progress",
     "Runs",
     "Sampling",

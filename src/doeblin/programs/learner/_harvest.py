@@ -118,9 +118,10 @@ def base_names(system: System) -> dict[str, str]:
     inputs = (item for clause in system.clauses for item in clause.inputs)
     found = {item.name: item.variable for item in inputs if item.variable is not None}
     for clause in system.clauses:
-        for cut, names in clause.premises:
-            if names != system.cuts[cut].variables:
-                found |= zip(names, system.cuts[cut].variables, strict=True)
+        for premise in clause.premises:
+            own = system.cuts[premise.cut].variables
+            if premise.names != own:
+                found |= zip(premise.names, own, strict=True)
     return found
 
 

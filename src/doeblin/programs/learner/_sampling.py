@@ -1,4 +1,4 @@
-"""Runs of a program with arrays: what its states are like, at any one place of the arrays."""
+"""States with arrays, of runs or of trees: what they are like at any one place of the arrays."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._tunables import ExampleTunables
-from ..solve import Budget, Path
+from ..solve import Budget, Path, States
 from ..system import Cut, Fill, Interpreter, Memory, System
+from ..system.terms import Contents
 from ._data import LIMIT
 from ._harvest import linear
 from ._runs import BLOCK, Runs
@@ -29,77 +30,26 @@ _POINTS = 500  # of a cut point
 _WITH_PRODUCTS = 1200  # a few in a region agree with many equations of so many variables
 _PLACES_OF_A_STATE = 4  # at least
 _FAR = 40  # places beyond it are not looked at
+_TREES = 3  # a state of a tree takes so much more work than one of a run
 
 
-class Sampling:
-    """The states of each cut point that runs have visited, each at several places of its arrays.
+class Points:
+    """The states of each cut point that were seen, each at several places of its arrays.
 
     Those are small, or `places` that the program itself names, or what its variables are.
-
-    A program that is only `alike` to the one in question may copy arrays; where it fails, that one
-    does after so many arrivals.
     """
 
     def __init__(
-        self,
-        interpreter: Interpreter,
-        system: System,
-        rng: random.Random,
-        constants: list[int],
-        *,
-        places: Iterable[int] = (),
-        alike: bool = False,
+        self, system: System, names: Iterable[str], rng: random.Random, places: Iterable[int]
     ):
-        self._runs = Runs(interpreter, system, rng, constants)
         self._rng = rng
-        self._slots = {name: number for number, name in enumerate(interpreter.names)}
+        self._slots = {name: number for number, name in enumerate(names)}
         self._places = {*_PLACES, *(place for place in places if abs(place) < _FAR)}
-        self._alike = alike
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
-        """Run for so much work; a run that fails, if there is one."""
-        until = budget.work + units
-        number = {block: cut for cut, block in enumerate(self._runs.blocks)}
-        while budget.work < until:
-            budget.tick()
-            try:
-                run = self._runs.interpreter.run(
-                    self._runs.inputs_from_start(0.05),
-                    watch=self._runs.blocks,
-                    limit=self._rng.choice(_BLOCKS),
-                    visit_limit=limits.blocks,
-                    contents=self._contents,
-                )
-            except ZeroDivisionError:  # of clauses, which say nothing of it
-                budget.spend(_RUN)
-                continue
-            budget.spend(_RUN + BLOCK * run.blocks + _VISIT * len(run.visits))
-            if run.outcome == "failed":
-                path = Path.of_run([value for _, value in run.inputs])
-                return path if not self._alike else replace(path, arrivals=len(run.visits) + 1)
-            visits: dict[int, list[tuple[Any, ...]]] = {}
-            for block, state in run.visits:
-                visits.setdefault(number[block], []).append(state)
-            for cut, seen in visits.items():
-                kept = self._rng.sample(seen, min(len(seen), _OF_A_RUN))
-                self._states[cut] += [seen[-1], *kept]
-                if len(self._states[cut]) > 2 * _MOST:
-                    self._states[cut] = self._rng.sample(self._states[cut], _MOST)
-        return None
-
-    def _contents(self, fill: Fill) -> Callable[[int], int] | None:
-        """Cells that nobody has stored in, if arrays may be copied: the same in all copies."""
-        if not self._alike:
-            return None
-        cells: dict[int, int] = {}
-
-        def cell(index: int) -> int:
-            if index not in cells:
-                cells[index] = fill.cell(index).within(self._rng.randint(-_UNSET, _UNSET))
-            return cells[index]
-
-        return cell
+        """See more states, for so much work; a run that fails, if there is one."""
+        raise NotImplementedError
 
     def points(self, cut: Cut, number: int) -> NDArray[np.int64]:
         """The states at a cut point, one a row, over the variables of a cut that may have products;
@@ -158,3 +108,102 @@ class Sampling:
             found = memory.filled.cell(place).within(found) if memory.filled else found
             memory.cells[place] = found
         return found
+
+
+class Sampling(Points):
+    """The states of each cut point that runs have visited.
+
+    A program that is only `alike` to the one in question may copy arrays; where it fails, that one
+    does after so many arrivals.
+    """
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        system: System,
+        rng: random.Random,
+        constants: list[int],
+        *,
+        places: Iterable[int] = (),
+        alike: bool = False,
+    ):
+        super().__init__(system, interpreter.names, rng, places)
+        self._runs = Runs(interpreter, system, rng, constants)
+        self._alike = alike
+
+    def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
+        """Run for so much work; a run that fails, if there is one."""
+        until = budget.work + units
+        number = {block: cut for cut, block in enumerate(self._runs.blocks)}
+        while budget.work < until:
+            budget.tick()
+            try:
+                run = self._runs.interpreter.run(
+                    self._runs.inputs_from_start(0.05),
+                    watch=self._runs.blocks,
+                    limit=self._rng.choice(_BLOCKS),
+                    visit_limit=limits.blocks,
+                    contents=self._contents,
+                )
+            except ZeroDivisionError:  # of clauses, which say nothing of it
+                budget.spend(_RUN)
+                continue
+            budget.spend(_RUN + BLOCK * run.blocks + _VISIT * len(run.visits))
+            if run.outcome == "failed":
+                path = Path.of_run([value for _, value in run.inputs])
+                return path if not self._alike else replace(path, arrivals=len(run.visits) + 1)
+            visits: dict[int, list[tuple[Any, ...]]] = {}
+            for block, state in run.visits:
+                visits.setdefault(number[block], []).append(state)
+            for cut, seen in visits.items():
+                kept = self._rng.sample(seen, min(len(seen), _OF_A_RUN))
+                self._states[cut] += [seen[-1], *kept]
+                if len(self._states[cut]) > 2 * _MOST:
+                    self._states[cut] = self._rng.sample(self._states[cut], _MOST)
+        return None
+
+    def _contents(self, fill: Fill) -> Callable[[int], int] | None:
+        """Cells that nobody has stored in, if arrays may be copied: the same in all copies."""
+        if not self._alike:
+            return None
+        cells: dict[int, int] = {}
+
+        def cell(index: int) -> int:
+            if index not in cells:
+                cells[index] = fill.cell(index).within(self._rng.randint(-_UNSET, _UNSET))
+            return cells[index]
+
+        return cell
+
+
+class Derived(Points):
+    """The states of clauses with several premises, of which there are no runs but trees."""
+
+    def __init__(
+        self, system: System, budget: Budget, rng: random.Random, *, places: Iterable[int] = ()
+    ):
+        self._of_cuts = [
+            (*cut.variables, *(bank.name for bank in cut.arrays)) for cut in system.cuts
+        ]
+        names = dict.fromkeys(name for each in self._of_cuts for name in each)
+        super().__init__(system, names, rng, places)
+        self._found = States(system, budget, rng)
+
+    def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
+        for cut, values in self._found.some(_TREES * units):
+            state: list[Any] = [None] * len(self._slots)
+            for name, value in zip(self._of_cuts[cut], values, strict=True):
+                known = value if isinstance(value, int) else _held(name, value)
+                state[self._slots[name]] = known
+            self._states[cut].append(tuple(state))
+            if len(self._states[cut]) > 2 * _MOST:
+                self._states[cut] = self._rng.sample(self._states[cut], _MOST)
+        return None
+
+
+def _held(name: str, contents: Contents) -> Memory:
+    """An array of which everything is known."""
+    cells, most = dict(contents.cells), contents.most
+    made = Memory()
+    made.refill(Fill(name, None, 0, None, None), lambda index: cells.get(index, most))
+    return made

@@ -17,14 +17,15 @@ def claims_of_cells(system: System, cut: Cut) -> list[Dnf]:
     """What is claimed of cells that are read, of a cut's variables that stand for any one cell."""
     found: dict[Dnf, None] = {}
     for clause in system.clauses:
-        source = system.cuts[clause.source] if clause.source is not None else cut
-        if clause.target is None and source.cells is not None and cut.cells is not None:
-            cells = source.cells.local - {source.cells.at}
-            for premise in clause.premises:
-                if premise.cut == clause.source:
-                    own = dict(zip(premise.names, source.variables, strict=True))
-                    about = {name for name, base in own.items() if base in cells}
-                    found |= dict.fromkeys(_claimed(clause, premise, about, own, cut))
+        if clause.target is not None or cut.cells is None:
+            continue
+        for premise in clause.premises:
+            source = system.cuts[premise.cut]
+            if source.cells is not None:
+                cells = source.cells.local - {source.cells.at}
+                own = dict(zip(premise.names, source.variables, strict=True))
+                about = {name for name, base in own.items() if base in cells}
+                found |= dict.fromkeys(_claimed(clause, premise, about, own, cut))
     return list(found)[:_MOST]
 
 

@@ -12,6 +12,7 @@ from ._recheck import Obligation, obligations, recheck, solving
 from ._replay import FARTHEST, Fact, Failure, fails_on, replay_clauses, replay_graph
 from ._selection import Selection
 from ._spacer import spacer
+from ._states import States
 from ._trees import Trees
 from ._turns import Pause, Turns, finish
 
@@ -29,6 +30,7 @@ __all__ = [
     "Path",
     "Pause",
     "Selection",
+    "States",
     "Trees",
     "Turns",
     "Unrolling",

@@ -19,18 +19,24 @@ _MOST = 2 * SECOND
 def replay_arrays(system: System, path: Path, budget: Budget) -> Failure | None:
     """The steps of a path on the original clauses, with what the arrays have in them: a fresh
     solver says what that is, and every instance is then evaluated without it."""
-    clauses = [system.clauses[index] for index, _ in path.steps]
-    if not clauses or any(turns != 1 for turns in path.turns):
+    if not path.steps or any(turns != 1 for turns in path.turns):
         return None
-    solver = _Asked(system, clauses, budget)
+    clauses = [system.clauses[index] for index, _ in path.steps]
+    built = [path.builds_on(number) for number in range(len(clauses))]
+    for number, (clause, before) in enumerate(zip(clauses, built, strict=True)):
+        if any(not 0 <= step < number for step in before):
+            return None
+        if [clauses[step].target for step in before] != [p.cut for p in clause.premises]:
+            return None
+    solver = _Asked(clauses, built, budget)
     values = solver.values([values for _, values in path.steps]) or solver.values(())
-    return _checked(system, clauses, values) if values is not None else None
+    return _checked(system, clauses, built, values) if values is not None else None
 
 
 class _Asked:
-    """The steps one after the other, in a solver of their own."""
+    """The steps, each after those that it builds on, in a solver of their own."""
 
-    def __init__(self, system: System, clauses: list[Clause], budget: Budget):
+    def __init__(self, clauses: list[Clause], built: list[tuple[int, ...]], budget: Budget):
         self._budget = budget
         self._translate = Translator(budget.context())
         self._solver = budget.solver(self._translate.context)
@@ -38,19 +44,16 @@ class _Asked:
         for number, clause in enumerate(clauses):
             mine = {name: var(f"{name}@{number}") for name in clause.names()}
             mine |= {bank.name: array(f"{bank.name}@{number}") for bank in clause.banks}
-            if clause.source is not None:
-                cut = system.cuts[clause.source]
-                mine |= {name: var(f"{name}@{number}") for name in cut.variables}
-                mine |= {bank.name: array(f"{bank.name}@{number}") for bank in cut.arrays}
+            for premise, step in zip(clause.premises, built[number], strict=True):
+                state: list[Term] = [var(f"{name}@{number}") for name in premise.names]
+                state += [array(f"{name}@{number}") for name in premise.arrays]
+                mine |= zip((*premise.names, *premise.arrays), state, strict=True)
+                before = clauses[step]
+                for new, arg in zip(state, (*before.args, *before.arrays), strict=True):
+                    value = self._translate(substitute(arg, self._names[step]))
+                    self._solver.add(self._translate(new) == value)
             self._names.append(mine)
             self._solver.add(self._translate(substitute(clause.constraint, mine)))
-            if number + 1 < len(clauses) and clause.target is not None:
-                cut = system.cuts[clause.target]
-                following = [var(f"{name}@{number + 1}") for name in cut.variables]
-                following += [array(f"{bank.name}@{number + 1}") for bank in cut.arrays]
-                for new, arg in zip(following, (*clause.args, *clause.arrays), strict=True):
-                    value = self._translate(substitute(arg, mine))
-                    self._solver.add(self._translate(new) == value)
 
     def values(self, given: Sequence[dict[str, int]]) -> list[dict[str, Any]] | None:
         """All variables of all steps, where numbers are as given."""
@@ -66,7 +69,7 @@ class _Asked:
             model = solver.model()
             found = [
                 {
-                    name: _value(model.eval(self._translate(term), model_completion=True))
+                    name: model_of(model.eval(self._translate(term), model_completion=True))
                     for name, term in mine.items()
                 }
                 for mine in self._names
@@ -76,7 +79,7 @@ class _Asked:
             solver.pop()
 
 
-def _value(value: Any) -> int | Contents | None:
+def model_of(value: Any) -> int | Contents | None:
     """What a model says of a variable; None where that is no plain value."""
     if z3.is_int_value(value):
         return value.as_long()
@@ -94,17 +97,23 @@ def _value(value: Any) -> int | Contents | None:
     return found
 
 
-def _checked(system: System, clauses: list[Clause], values: list[dict[str, Any]]) -> Failure | None:
+def _checked(
+    system: System,
+    clauses: list[Clause],
+    built: list[tuple[int, ...]],
+    values: list[dict[str, Any]],
+) -> Failure | None:
     """A derivation, if it is one."""
     facts: list[Fact] = []
-    state: dict[str, Any] = {}
-    at: int | None = None
+    heads: list[tuple[Any, ...]] = []  # what the steps conclude
     for number, (clause, now) in enumerate(zip(clauses, values, strict=True)):
-        if clause.source != at or any(now[name] != value for name, value in state.items()):
-            return None
-        if at is not None and not evaluate(system.cuts[at].facts(), now):
-            return None
-        origin = (number - 1,) if number else ()
+        origin = built[number]
+        for premise, step in zip(clause.premises, origin, strict=True):
+            names = (*premise.names, *premise.arrays)
+            if any(now[name] != v for name, v in zip(names, heads[step], strict=True)):
+                return None
+            if not evaluate(system.at(premise, system.cuts[premise.cut].facts()), now):
+                return None
         try:
             if not evaluate(clause.constraint, now, strict=True):
                 return None
@@ -116,9 +125,8 @@ def _checked(system: System, clauses: list[Clause], values: list[dict[str, Any]]
             facts.append(Fact("failure", free, origin, clause.place))
             return Failure(None, facts) if number == len(clauses) - 1 else None
         cut = system.cuts[clause.target]
-        names = (*cut.variables, *(bank.name for bank in cut.arrays))
         shown = (*cut.shown, *(bank.variable for bank in cut.arrays))
-        state, at = dict(zip(names, ends, strict=True)), clause.target
+        heads.append(tuple(ends))
         told = [v.as_dict() if isinstance(v, Contents) else int(v) for v in ends]
         facts.append(Fact(cut.name, dict(zip(shown, told, strict=True)), origin, clause.place))
     return None

@@ -93,8 +93,10 @@ class _Script:
     def _leaves(self, step: int) -> int:
         """1 if the step leaves a cut point, 0 if it is the first of the program."""
         clause = self._system.clauses[self._path.steps[step][0]]
-        own = bool(clause.premises) and self._system.own(clause.premises[0].cut)
-        return int(bool(own) and clause.premises[0] == own)
+        if not clause.premises:
+            return 0
+        first = clause.premises[0]
+        return int(first.names == self._system.cuts[first.cut].variables)
 
     def _entering(self, step: int) -> int | None:
         """The step that enters the procedure in which this one is the first."""

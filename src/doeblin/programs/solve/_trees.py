@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import z3
 
 from ..system import Clause, System
-from ..system.terms import Translator, substitute, var
+from ..system.terms import Translator, array, substitute, var
 from ._budget import SECOND, Budget
 from ._paths import Path
 
@@ -43,10 +43,10 @@ class Trees:
         """
         self.exhausted = False
         try:
-            tree = _Tree(self.system, self.budget, self._least, self.depth + 1)
+            tree = Tree(self.system, self.budget, self._least, self.depth + 1)
             path = tree.refutation(units)
             self.exhausted = tree.exhausted
-        except _TooMany:
+        except TooMany:
             self.exhausted = self.finished = True
             return None
         except z3.Z3Exception:
@@ -72,30 +72,44 @@ def least_heights(system: System) -> list[float]:
     return found
 
 
-class _TooMany(Exception):
-    pass
+class TooMany(Exception):
+    """The formula would be too long."""
 
 
-class _Option(NamedTuple):
+class Option(NamedTuple):
     """A clause at a place: its flag, the names of its variables there, and the places below."""
 
     clause: int
     flag: Any
     names: dict[str, str]
-    below: list[_Place]
+    arrays: dict[str, str]
+    below: list[Place]
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where an instance of a clause stands, and the names of the state that it concludes."""
 
-    options: list[_Option]
+    options: list[Option]
     state: tuple[str, ...]
+    arrays: tuple[str, ...]
     used: Any
 
 
-class _Tree:
-    def __init__(self, system: System, budget: Budget, least: list[float], height: int):
+class Tree:
+    """All trees of a height with one root: false, or a state of a cut."""
+
+    def __init__(
+        self,
+        system: System,
+        budget: Budget,
+        least: list[float],
+        height: int,
+        *,
+        root: int | None = None,
+        most: int = _MOST,
+    ):
         self.exhausted = False
+        self._most = most
         self.whole = True  # no clause was left out because the tree is too low for it
         self._copies = 0
         self._system = system
@@ -103,27 +117,28 @@ class _Tree:
         self._least = least
         context = budget.context()
         self._context = context
-        self._translate = Translator(context)
-        self._solver = budget.solver(context)
-        self._names: list[str] = []
-        self._root = self._place(None, height, "r")
-        self._solver.add(self._root.used)
+        self.translate = Translator(context)
+        self.solver = budget.solver(context)
+        self.names: list[str] = []
+        self.banks: list[str] = []
+        self.root = self._place(root, height, "r")
+        self.solver.add(self.root.used)
 
     def refutation(self, units: float) -> Path | None:
-        answer = self._budget.ask(self._solver, units)
+        answer = self._budget.ask(self.solver, units)
         self.exhausted = answer == "unknown"
         if answer != "sat":
             return None
-        path = self._path(self._solver.model())
+        path = self._path(self.solver.model())
         for bound in (9, 1000):
-            self._solver.push()
-            for name in self._names:
-                x = self._translate.constant(name)
-                self._solver.add(x <= bound, x >= -bound)
-            small = self._budget.ask(self._solver, _SMALL) == "sat"
+            self.solver.push()
+            for name in self.names:
+                x = self.translate.constant(name)
+                self.solver.add(x <= bound, x >= -bound)
+            small = self._budget.ask(self.solver, _SMALL) == "sat"
             if small:
-                path = self._path(self._solver.model())
-            self._solver.pop()
+                path = self._path(self.solver.model())
+            self.solver.pop()
             if small:
                 break
         return path
@@ -137,18 +152,20 @@ class _Tree:
                 elif least < math.inf:
                     self.whole = False
 
-    def _place(self, cut: int | None, height: int, name: str) -> _Place:
+    def _place(self, cut: int | None, height: int, name: str) -> Place:
         """A place for a clause that concludes a cut (None: false), with all that is below it."""
         state = self._system.cuts[cut].variables if cut is not None else ()
+        banks = self._system.cuts[cut].arrays if cut is not None else ()
         here = tuple(f"{variable}@{name}" for variable in state)
-        self._names += here
+        held = tuple(f"{bank.name}@{name}" for bank in banks)
+        self.names += here
         used = z3.Bool(f"used@{name}", self._context)
-        shared: dict[tuple[int, int], _Place] = {}
+        shared: dict[tuple[int, int], Place] = {}
         options = []
         for index, clause in self._fitting(cut, height):
             self._copies += 1
-            if self._copies > _MOST:
-                raise _TooMany
+            if self._copies > self._most:
+                raise TooMany
             self._budget.tick()
             self._budget.spend(_WRITING)
             below, counts = [], dict[int, int]()
@@ -159,27 +176,38 @@ class _Tree:
                     inner = f"{name}.{premise.cut}:{number}"
                     shared[key] = self._place(premise.cut, height - 1, inner)
                 below.append(shared[key])
-            options.append(self._option(index, clause, name, here, below))
+            option = self._option(index, clause, name, below)
+            options.append(option)
+            self._conclude(option, here, held)
         flags = [option.flag for option in options]
-        self._solver.add(z3.Implies(used, z3.Or(*flags, self._context)))
-        return _Place(options, here, used)
+        self.solver.add(z3.Implies(used, z3.Or(*flags, self._context)))
+        return Place(options, here, held, used)
 
-    def _option(
-        self, index: int, clause: Clause, name: str, here: tuple[str, ...], below: list[_Place]
-    ) -> _Option:
+    def _option(self, index: int, clause: Clause, name: str, below: list[Place]) -> Option:
         names = {own: f"{own}@{name}!{index}" for own in clause.names()}
-        self._names += names.values()
+        banks = {bank.name: f"{bank.name}@{name}!{index}" for bank in clause.banks}
+        self.names += names.values()
+        self.banks += banks.values()
         for premise, place in zip(clause.premises, below, strict=True):
             names |= zip(premise.names, place.state, strict=True)
-        rename = {own: var(new) for own, new in names.items()}
-        body = [self._translate(substitute(clause.constraint, rename))]
-        for variable, arg in zip(here, clause.args, strict=True):
-            value = self._translate(substitute(arg, rename))
-            body.append(self._translate.constant(variable) == value)
-        body += [place.used for place in below]
+            banks |= zip(premise.arrays, place.arrays, strict=True)
         flag = z3.Bool(f"use{index}@{name}", self._context)
-        self._solver.add(z3.Implies(flag, z3.And(*body, self._context)))
-        return _Option(index, flag, names, below)
+        return Option(index, flag, names, banks, below)
+
+    def _conclude(self, option: Option, here: tuple[str, ...], held: tuple[str, ...]) -> None:
+        """What it says that the clause is chosen, of the state that it concludes."""
+        clause = self._system.clauses[option.clause]
+        rename = {own: var(new) for own, new in option.names.items()}
+        rename |= {own: array(new) for own, new in option.arrays.items()}
+        body = [self.translate(substitute(clause.constraint, rename))]
+        for variable, arg in zip(here, clause.args, strict=True):
+            value = self.translate(substitute(arg, rename))
+            body.append(self.translate.constant(variable) == value)
+        for bank, arg in zip(held, clause.arrays, strict=True):
+            value = self.translate(substitute(arg, rename))
+            body.append(self.translate.array(bank) == value)
+        body += [place.used for place in option.below]
+        self.solver.add(z3.Implies(option.flag, z3.And(*body, self._context)))
 
     def _path(self, model: Any) -> Path:
         """The instances that the model chooses, each once, after those that it builds on."""
@@ -187,7 +215,7 @@ class _Tree:
         premises: list[tuple[int, ...]] = []
         numbers: dict[tuple[Any, ...], int] = {}
 
-        def walk(place: _Place) -> int:
+        def walk(place: Place) -> int:
             option = next(
                 option
                 for option in place.options
@@ -196,7 +224,7 @@ class _Tree:
             built = tuple(walk(inner) for inner in option.below)
             values = {}
             for own, name in option.names.items():
-                value = model.eval(self._translate.constant(name), model_completion=True)
+                value = model.eval(self.translate.constant(name), model_completion=True)
                 values[own] = value.as_long() if z3.is_int_value(value) else 0
             key = (option.clause, built, *values.items())
             if key not in numbers:
@@ -205,5 +233,5 @@ class _Tree:
                 premises.append(built)
             return numbers[key]
 
-        walk(self._root)
+        walk(self.root)
         return Path(tuple(steps), premises=tuple(premises))

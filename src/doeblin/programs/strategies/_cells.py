@@ -15,7 +15,9 @@ from ...linear import LE, Atom, Dnf
 from .._hints import parse_hints
 from ..learner import (
     Data,
+    Derived,
     Note,
+    Points,
     Sampling,
     Space,
     Teacher,
@@ -39,11 +41,11 @@ from ..lemmas import (
     products_of,
     prove,
 )
-from ..solve import Conditions, Pause, Turns, Unrolling, all_term
-from ..system import Coordinates, Cut, Interpreter, System, with_cells
+from ..solve import Conditions, Pause, Turns, all_term
+from ..system import Coordinates, Cut, Interpreter, System, followed, with_cells
 from ..system.terms import Term
 from ..verdict import Outcome, Verdict
-from ._bounded import Bounded
+from ._bounded import Bounded, unrolled
 from ._judge import Judge
 
 _FACTORS = 8  # by which an index bounds a sum
@@ -58,7 +60,6 @@ class CellWise:
         program = judge.program
         graph = program.runnable
         assert graph is not None
-        interpreter = program.interpreter or Interpreter(graph)
         self._graph = graph
         self._system = program.system
         self._plainer = with_cells(program.exact)
@@ -69,15 +70,16 @@ class CellWise:
         constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
-        self._sampling = Sampling(
-            interpreter,
-            program.system,
-            self._rng,
-            constants,
-            places=self._guide.places,
-            alike=self._alike,
-        )
-        self._bounded = Bounded(judge, Unrolling(program.exact, judge.budget))
+        places = self._guide.places
+        self._sampling: Points
+        if followed(program.exact):
+            runner = program.interpreter or Interpreter(graph)
+            self._sampling = Sampling(
+                runner, program.system, self._rng, constants, places=places, alike=self._alike
+            )
+        else:
+            self._sampling = Derived(program.exact, judge.budget, self._rng, places=places)
+        self._bounded = Bounded(judge, unrolled(program.exact, judge.budget))
         self._hinted(program.system)  # bad hints are refused before anything is tried
 
     def run(self) -> Turns[Verdict | None]:

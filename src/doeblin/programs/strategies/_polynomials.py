@@ -178,7 +178,8 @@ class Polynomials:
         failing = [
             clause.constraint
             for clause in self._system.clauses
-            if clause.target is None and clause.premises == (self._system.own(cut),)
+            if clause.target is None
+            and [(p.cut, p.names) for p in clause.premises] == [(cut, names)]
         ]
         points = [dict(zip(names, point, strict=True)) for point in self._points[cut]]
         found = []

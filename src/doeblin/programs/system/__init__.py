@@ -31,7 +31,7 @@ from ._graph import (
 )
 from ._interpreter import Interpreter, Run
 from ._law import Law
-from ._likeness import likeness
+from ._likeness import followed, likeness
 from ._memory import Memory
 from ._procedures import with_old_values
 from ._quantified import shown_formula
@@ -73,6 +73,7 @@ __all__ = [
     "Store",
     "System",
     "Variable",
+    "followed",
     "from_bases",
     "likeness",
     "reachable",

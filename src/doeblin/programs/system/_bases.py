@@ -33,7 +33,10 @@ _Bases = dict[int, str]  # by cut
 
 
 def from_bases(system: System) -> System:
-    """The system with arrays counted from such variables, where there are some."""
+    """The system with arrays counted from such variables, where there are some; only for clauses
+    with one premise at most."""
+    if any(len(clause.premises) > 1 for clause in system.clauses):
+        return system
     groups = _Groups(system)
     chosen: dict[_Key, str] = {}
     for group in groups:

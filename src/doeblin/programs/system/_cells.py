@@ -10,9 +10,9 @@ that it may need more than single cells to speak of is all that is lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 
+from ._instances import Known, Source, agreeing, text_of
 from ._system import Bank, Cells, Clause, Cut, Extra, Input, Premise, System
 from .terms import (
     ZERO,
@@ -25,12 +25,10 @@ from .terms import (
     const,
     fold,
     holds_cells,
-    implies,
     ite,
     mul,
     postorder,
     rebuild,
-    smtlib,
     sub,
     substitute,
     truth,
@@ -38,12 +36,11 @@ from .terms import (
     variables,
 )
 
-_LARGE = 60  # nodes of a term
+_FEW = 4  # constants that are indices
 _NAMES = ("k", "j", "m", "p", "q", "cell")
 
 
 Wanted = Callable[[Cut, str], tuple[Extra, ...]]
-_Place = tuple[Term, str]  # an index, and what marks the variables of the instance there
 
 
 def with_cells(system: System, wanted: Wanted = lambda cut, index: ()) -> System:
@@ -53,8 +50,20 @@ def with_cells(system: System, wanted: Wanted = lambda cut, index: ()) -> System
         return system
     index = _index(system)
     cuts = tuple(_with_cells(cut, index, wanted) for cut in system.cuts)
-    clauses = tuple(_Step(clause, cuts, index).clause() for clause in system.clauses)
+    named = _named(system)
+    clauses = tuple(_Step(clause, cuts, index, named).clause() for clause in system.clauses)
     return System(cuts, clauses, system.open)
+
+
+def _named(system: System) -> dict[str, Term]:
+    """The constants that are indices, if they are few."""
+    found = {
+        text_of(node.args[1]): node.args[1]
+        for clause in system.clauses
+        for node in postorder(clause.constraint, *clause.args, *clause.arrays)
+        if node.op in ("select", "store") and node.args[1].constant
+    }
+    return found if len(found) <= _FEW else {}
 
 
 def _index(system: System) -> str:
@@ -100,35 +109,22 @@ def _shown(bank: Bank, index: Term, known: dict[str, str], kind: str = "cell") -
     return f"{array}[{c_text(at, lambda name: known[name])}]"
 
 
-def _text(index: Term) -> str:
-    """The same for equal terms, unless they are large."""
-    nodes = sum(1 for _ in islice(postorder(index), _LARGE))
-    return smtlib(index) if nodes < _LARGE else f"{id(index)}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A cell of an array, or the sum of those before it, and the variable that has it."""
-
-    array: str
-    index: Term
-    cell: str | None
-    sum: str | None
-
-
 class _Step:
     """A clause on its way to integers: the places of arrays that it looks at."""
 
-    def __init__(self, clause: Clause, cuts: tuple[Cut, ...], index: str):
+    def __init__(self, clause: Clause, cuts: tuple[Cut, ...], index: str, named: dict[str, Term]):
         self._clause = clause
+        self._named = named
         self._cuts = cuts
         self._index = index
-        source = cuts[clause.source] if clause.source is not None else None
-        self._cells = source.cells if source is not None else None
-        self._plain = clause.premises[0].names if clause.premises else ()
-        self._places: dict[str, _Place] = {index: (var(index), "")} if self._cells else {}
+        self._sources: dict[int, Source] = {}  # by the number of the premise
+        for number, premise in enumerate(clause.premises):
+            if cuts[premise.cut].cells is not None:
+                suffix = f"'{number}" if self._sources else ""
+                self._sources[number] = Source(premise, cuts[premise.cut], index, suffix)
+        self._held = {leaf: one for one in self._sources.values() for leaf in one.arrays}
         self._banks = {bank.name: bank for bank in clause.banks}
-        self._free: dict[tuple[str, str], _Known] = {}
+        self._free: dict[tuple[str, str], Known] = {}
         self._found: dict[tuple[int, str, str], Term] = {}
         self._kept: list[Term] = []
 
@@ -142,18 +138,26 @@ class _Step:
         inputs = list(clause.inputs)
         if target is not None and target.cells is not None:
             args += self._arrived(target, args)
-            if self._cells is None:
+            if not self._sources:
                 inputs.append(Input(self._index))
         looked = target is not None and target.cells is not None
         constraint = conj((constraint, *self._equal(equal, looked)))
-        instances, known = self._instances()
+        premises: list[Premise] = []
+        known: list[Known] = []
+        stated: list[Term] = []
+        for number, premise in enumerate(clause.premises):
+            source = self._sources.get(number)
+            instances, cells = source.instances() if source else ([premise], [])
+            premises += instances
+            known += cells
+            stated += source.indexed() if source else ()
         known += self._free.values()
-        constraint = conj((constraint, *self._indexed(), *_agreeing(known), *self._within()))
+        constraint = conj((constraint, *stated, *agreeing(known), *self._within()))
         for item in self._free.values():
             inputs += [Input(name) for name in (item.cell, item.sum) if name is not None]
         return replace(
             clause,
-            premises=(*instances, *clause.premises[1:]),
+            premises=tuple(premises),
             constraint=constraint,
             args=tuple(args),
             inputs=tuple(inputs),
@@ -176,16 +180,24 @@ class _Step:
         return found
 
     def _equal(self, equations: list[Term], looked: bool) -> Iterable[Term]:
-        """Arrays that are equal have equal cells in all places that are looked at; of the target,
-        too, if any are."""
+        """Arrays that are equal have equal cells in all places that are looked at, or stored in; of
+        the target, too, if any are."""
         if not equations:
             return
         sides = [tuple(map(self._flat, part.args)) for part in equations]
-        places = {_text(index): index for index, _ in self._places.values()}
-        places |= {_text(known.index): known.index for known in self._free.values()}
+        places = {
+            text_of(index): index
+            for source in self._sources.values()
+            for index, _ in source.places.values()
+        }
+        places |= {text_of(known.index): known.index for known in self._free.values()}
+        stores = (node for pair in sides for node in postorder(*pair) if node.op == "store")
+        places |= {text_of(node.args[1]): node.args[1] for node in stores}
+        if len(self._sources) > 1:  # what premises say of one array may be about these
+            places |= self._named
         if looked:
             here = var(self._index)
-            places[_text(here)] = here
+            places[text_of(here)] = here
         for index in places.values():
             for one, other in sides:
                 yield compare("=", self._cell(one, index), self._cell(other, index))
@@ -206,7 +218,7 @@ class _Step:
 
     def _cell(self, held: Term, index: Term) -> Term:
         """What an array of flat terms has at an index."""
-        key = (id(held), "cell", _text(index))
+        key = (id(held), "cell", text_of(index))
         found = self._found.get(key)
         if found is None:
             if held.op == "store":
@@ -227,7 +239,7 @@ class _Step:
 
     def _sum(self, held: Term, index: Term) -> Term:
         """The sum of the cells from 0 up to an index."""
-        key = (id(held), "sum", _text(index))
+        key = (id(held), "sum", text_of(index))
         found = self._found.get(key)
         if found is None:
             if held.op == "store":
@@ -247,61 +259,17 @@ class _Step:
             self._kept += (held, index)
         return found
 
-    def _known(self, leaf: str, index: Term, *, sums: bool = False) -> _Known:
-        """The variables for a place of an array that is the source's, or free."""
-        text = _text(index)
+    def _known(self, leaf: str, index: Term, *, sums: bool = False) -> Known:
+        """The variables for a place of an array that is a premise's, or free."""
+        text = text_of(index)
         if leaf in self._banks:
             before = self._free.get((leaf, text))
             name = f"{leaf}[{len(self._free)}]" if before is None else str(before.cell)
             added = sums or (before is not None and before.sum is not None)
-            made = _Known(leaf, index, name, f"sum {name}" if added else None)
+            made = Known(leaf, index, name, f"sum {name}" if added else None)
             self._free[leaf, text] = made
             return made
-        assert self._cells is not None
-        if text not in self._places:
-            self._places[text] = (index, f"#{len(self._places)}")
-        return self._instance(leaf, *self._places[text])
-
-    # ---- what is known of cells
-
-    def _instance(self, leaf: str, index: Term, mark: str) -> _Known:
-        """An array at the place of an instance."""
-        assert self._cells is not None
-        sums = [
-            extra.name
-            for extra in self._cells.more
-            if extra.kind == "sum" and extra.array == leaf and _names(extra.index, self._index)
-        ]
-        name = f"{sums[0]}{mark}" if sums else None
-        return _Known(leaf, index, self._cells.of[leaf] + mark, name)
-
-    def _instances(self) -> tuple[list[Premise], list[_Known]]:
-        """The invariant of the source at each place, and what the places have."""
-        clause, cells = self._clause, self._cells
-        if cells is None:
-            return [*clause.premises[:1]], []
-        premises, known = [], []
-        for _, mark in self._places.values():
-            # What does not depend on the place is the same in every instance.
-            about = [f"{name}{mark}" if name in cells.local else name for name in cells.names]
-            names = (*self._plain, *about)
-            premises.append(Premise(clause.premises[0].cut, names))
-            here = var(self._index + mark)
-            known += [self._instance(leaf, here, mark) for leaf in cells.of]
-            for extra in cells.more:
-                local = extra.name in cells.local
-                if not _names(extra.index, self._index) and (local or not mark):
-                    index = substitute(extra.index, {self._index: here})
-                    name = extra.name + mark if local else extra.name
-                    one = (name, None) if extra.kind == "cell" else (None, name)
-                    known.append(_Known(extra.array, index, *one))
-        return premises, known
-
-    def _indexed(self) -> Iterable[Term]:
-        """Where the instances are."""
-        for index, mark in self._places.values():
-            if mark:
-                yield compare("=", var(self._index + mark), index)
+        return self._held[leaf].looked(leaf, index)
 
     def _within(self) -> Iterable[Term]:
         """The ranges of cells that are free."""
@@ -311,42 +279,3 @@ class _Step:
                 yield compare("<=", const(bank.low), cell)
             if bank.high is not None:
                 yield compare("<=", cell, const(bank.high))
-
-
-def _names(index: Term, name: str) -> bool:
-    return index.op == "var" and index.leaf == name
-
-
-def _agreeing(known: list[_Known]) -> Iterable[Term]:
-    """Of one array, equal places have equal cells and sums; a sum goes on by the cell at its end,
-    and is zero up to place zero."""
-    for number, one in enumerate(known):
-        if one.sum is not None:
-            below = compare("<=", one.index, ZERO)
-            yield implies(below, compare("=", var(one.sum), ZERO))
-        for other in known[:number]:
-            if other.array == one.array:
-                yield from _two(one, other)
-
-
-def _two(one: _Known, other: _Known) -> Iterable[Term]:
-    apart = alike(one.index, other.index) is False
-    same = compare("=", one.index, other.index)
-    equal = [
-        compare("=", var(a), var(b))
-        for a, b in ((one.cell, other.cell), (one.sum, other.sum))
-        if a is not None and b is not None and a != b
-    ]
-    if equal and not apart:
-        yield implies(same, conj(equal))
-    for first, second in ((one, other), (other, one)):
-        if first.sum is None or second.sum is None or first.cell is None:
-            continue
-        following = conj(
-            (
-                compare("<=", ZERO, first.index),
-                compare("=", second.index, add(first.index, const(1))),
-            )
-        )
-        total = add(var(first.sum), var(first.cell))
-        yield implies(following, compare("=", var(second.sum), total))

@@ -124,7 +124,8 @@ def _region(
 ) -> list[Clause]:
     start = max(source, 0)
     first = cuts[number[source]] if source >= 0 else None
-    own = (Premise(number[source], first.variables),) if first else ()
+    mine = tuple(bank.name for bank in first.arrays) if first else ()
+    own = (Premise(number[source], first.variables, mine),) if first else ()
     extra: dict[Input, Term] = {}  # what is free, and its ranges
     initial = {name: var(name) for name in first.variables} if first else {}
     initial |= {bank.name: array(bank.name) for bank in first.arrays} if first else {}

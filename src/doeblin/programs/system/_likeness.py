@@ -35,6 +35,7 @@ from .terms import (
     holds_cells,
     ite,
     negate,
+    postorder,
     rebuild,
     smtlib,
     substitute,
@@ -48,6 +49,14 @@ _FREE = (None, None)
 def likeness(system: System) -> tuple[Graph, System]:
     """The program, and the system with cuts that know where they are in it."""
     return _Maker(system).made()
+
+
+def followed(system: System) -> bool:
+    """Are runs of the program that is like the system derivations? Not where clauses have several
+    premises, or say that arrays are equal which they do not make so."""
+    return system.linear and not any(
+        _compares_arrays(part) for clause in system.clauses for part in _parts(clause.constraint)
+    )
 
 
 class _Maker:
@@ -114,16 +123,22 @@ class _Maker:
         parts = [part for part in _parts(clause.constraint) if not _compares_arrays(part)]
         names: dict[str, Term] = {}
         statements = graph.blocks[block].statements
-        for item in clause.inputs:
-            names[item.name] = var(self._variable(f"{item.name}?{number}", item.name))
-            low, high = _range(item.name, parts)
-            fresh = str(names[item.name].leaf)
+        free = [item.name for item in clause.inputs]
+        banks = {bank.name: bank.variable for bank in clause.banks}
+        for premise in clause.premises[1:]:  # of which a run knows nothing
+            free += premise.names
+            banks |= {name: name for name in premise.arrays}
+        for name in free:
+            names[name] = var(self._variable(f"{name}?{number}", name))
+            low, high = _range(name, parts)
+            fresh = str(names[name].leaf)
             statements.append(Havoc(fresh, self._site(), low, high))
-        for bank in clause.banks:
-            fresh = self._array(f"{bank.name}?{number}", bank.variable)
-            names[bank.name] = array(fresh)
+        for name, variable in banks.items():
+            fresh = self._array(f"{name}?{number}", variable)
+            names[name] = array(fresh)
             statements.append(Fill(fresh, None, self._site(), *_FREE))
         self._cells = {}
+        self._touch(clause, names, block)
         terms = [
             self._flat(substitute(term, names), block, clause)
             for term in (conj(parts), *clause.args, *clause.arrays)
@@ -157,6 +172,17 @@ class _Maker:
             return rebuild(node, args)
 
         return fold(term, combine)
+
+    def _touch(self, clause: Clause, names: dict[str, Term], block: int) -> None:
+        """Look where arrays are changed that the clause only says are equal to others: no run
+        follows that, but where it is is worth knowing."""
+        for part in filter(_compares_arrays, _parts(clause.constraint)):
+            for node in postorder(substitute(part, names)):
+                if node.op != "store":
+                    continue
+                (root, _), index = _chain(node), node.args[1]
+                if root.op == "array" and not any(n.op == "select" for n in postorder(index)):
+                    self._read(root, index, block, clause)
 
     def _read(self, held: Term, index: Term, block: int, clause: Clause) -> Term:
         if held.op == "store":

@@ -105,10 +105,12 @@ class Input(NamedTuple):
 
 
 class Premise(NamedTuple):
-    """The invariant of a cut, of the state that the variables of these names hold."""
+    """The invariant of a cut, of the state that the variables of these names hold, and `arrays`,
+    where the system has them as they are."""
 
     cut: int
     names: tuple[str, ...]
+    arrays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +180,11 @@ class System:
     def linear(self) -> bool:
         """Does every step lead from one state to the next, so that a derivation is a path?"""
         return all(
-            not clause.premises or clause.premises == (self.own(clause.premises[0].cut),)
+            not clause.premises
+            or [premise.names for premise in clause.premises]
+            == [self.cuts[clause.premises[0].cut].variables]
             for clause in self.clauses
         )
-
-    def own(self, cut: int) -> Premise:
-        """The premise that is about a cut's variables under their own names."""
-        return Premise(cut, self.cuts[cut].variables)
 
     def at(self, premise: Premise, term: Term) -> Term:
         """What is said of a cut's variables, said of the premise's."""

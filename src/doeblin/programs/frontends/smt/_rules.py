@@ -117,30 +117,24 @@ def name_formals(side: Application, rule: Rule) -> None:
 
 def clauses_of(rule: Rule, cellular: bool) -> Iterator[Clause]:
     """The rule as a clause; where there are arrays, one for each of its cases."""
-    if cellular and len(rule.sources) > 1:
-        raise Unsupported(
-            "a clause with several premises beside arrays (write it as steps from one to the next)",
-            rule.place,
-        )
     used: dict[str, Term] = {}  # what the rule's variables are called in the clause
     equations: list[tuple[Term, Term]] = []
     premises: list[Premise] = []
     taken: set[str] = set()
     for source in rule.sources:
-        names = []
+        names, banks = [], []
         each = zip(source.predicate.formals, source.args, source.predicate.arrays, strict=True)
         for formal, arg, held in each:
             new = unique(formal, taken)
             taken.add(new)
             own = array(new) if held else var(new)
-            if not held:
-                names.append(new)
+            (banks if held else names).append(new)
             name = _variable(arg, rule.booleans)
             if name is not None and name not in used:
                 used[name] = own
             else:
                 equations.append((own, arg))
-        premises.append(Premise(source.predicate.index, tuple(names)))
+        premises.append(Premise(source.predicate.index, tuple(names), tuple(banks)))
     args = rule.target.args if rule.target else ()
     states = set(taken)
     everything = names_in(rule.constraint, *(arg for _, arg in equations), *args)
