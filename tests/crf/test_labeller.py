@@ -13,8 +13,9 @@ import pytest
 from sklearn.base import clone
 
 from doeblin import InputError
-from doeblin.crf import SequenceGibbs, SequenceLabeller
-from doeblin.crf._labeller import _most_visited, given
+from doeblin.crf import LinearChainCRF, SequenceGibbs, SequenceLabeller
+from doeblin.crf._decoders import most_visited
+from doeblin.crf._labeller import given
 from doeblin.learning import FixedHorizon, Reversal
 
 COMPILED: list[str] = []
@@ -108,8 +109,14 @@ def exact_laws(labeller: SequenceLabeller, observed: list[np.ndarray]) -> list[n
 
 
 def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
-    """Marginals and the most probable labelling, against enumeration, of the Gibbs chain."""
-    fitted = copy.copy(fitted).set_params(kernel="gibbs")
+    """Marginals and the most probable labelling, against enumeration, of a kernel of one's own."""
+    made = []
+
+    def own_gibbs(density, restart):
+        made.append(restart)
+        return SequenceGibbs(density, LABELS, lambda x: x.full.length)
+
+    fitted = copy.copy(fitted).set_params(kernel=own_gibbs)
     observed = [one for one in sequences(60, 7)[0] if len(one) == PLACES][:20]
     joint, marginals = fitted.predict(observed, decode="joint"), fitted.predict_marginals(observed)
     # Each of the 64 walks gives its states their share of the law: an independent sample.
@@ -122,6 +129,9 @@ def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
         np.testing.assert_allclose(own.sum(axis=1), 1, atol=1e-4)
         number = np.ravel_multi_index([label == "one" for label in labels], (LABELS,) * PLACES)
         assert law[number] >= law.max() - 5 * np.sqrt(law.max() / walks)
+    assert all(isinstance(restart, LinearChainCRF) for restart in made) and made
+    with pytest.raises(InputError, match=r"made 'gibbs', which is no kernel"):
+        copy.copy(fitted).set_params(kernel=lambda density, restart: "gibbs").chain()
 
 
 def test_right_after_initialisation_the_likelihood_is_the_crfs(fitted: SequenceLabeller):
@@ -305,7 +315,7 @@ def test_joint_decoding_finds_the_labelling_of_the_largest_weight():
     totals: dict[tuple[int, ...], float] = {}
     for state, weight in zip(states.tolist(), weights, strict=True):
         totals[tuple(state)] = totals.get(tuple(state), 0) + weight
-    found = _most_visited(jnp.asarray(states), jnp.asarray(weights), 2)
+    found = most_visited(jnp.asarray(states), jnp.asarray(weights), 2)
     assert tuple(np.asarray(found).tolist()) == max(totals, key=lambda state: totals[state])
 
 

@@ -21,7 +21,7 @@ from .._penalty import SquaredNorm
 from .._plain import plain_errors
 from .._seeds import SeedKeys
 from ..chains import Chain, doeblin
-from ..kernels import BlockKernel, mixture
+from ..kernels import AbstractKernel, BlockKernel, mixture
 from ..learning import (
     AbstractEstimator,
     Dataset,
@@ -32,15 +32,15 @@ from ..learning import (
     fit,
     weighted_states,
 )
+from ._decoders import Decoder, likeliest, most_visited, sampled_marginals
 from ._encoding import Encoder, check_aligned, pad
 from ._exact import Coarse, Places, Structure, learned
 from ._highorder import Extra, Given, HighOrder, RandomFraction, SequenceGibbs
 from ._restart import LinearChainCRF, LinearPotentials, Observed, SparseFeatures
 
 Kernel = Literal["gibbs", "block", "both"]
-Decoder = Callable[[Array, Array, int], Array]
-"""From states, their weights and the number of labels to what is predicted."""
-
+MakeKernel = Callable[[HighOrder, LinearChainCRF], AbstractKernel]
+"""From A's density and u to A; called wherever parameters are new."""
 
 _MOST_BYTES = 2**29  # of what sequences that are taken at once have in memory
 
@@ -65,7 +65,9 @@ class SequenceLabeller(Options):
     pairs alone, which then are learned first.
 
     The kernel is "gibbs" (one place at a time), "block" (redraws the start or end of a sequence
-    from u, several times, and picks one), or "both" in turn at random.
+    from u, several times, and picks one), or "both" in turn at random; or a function that makes one
+    from A's density and u: `SequenceGibbs` with a `conditional` of its own, where `extra` has parts
+    that need not be scored as a whole for every label, or a mixture with other moves.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class SequenceLabeller(Options):
         ngrams: Sequence[int] = (),
         words: Iterable[Sequence[Any]] | Mapping[Any, float] | None = None,
         prune: float = 0.0,
-        kernel: Kernel = "both",
+        kernel: Kernel | MakeKernel = "both",
         epsilon: float = 0.1,
         num_walks: int = 8,
         num_proposals: int = 8,
@@ -111,8 +113,11 @@ class SequenceLabeller(Options):
 
     def fit(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> SequenceLabeller:
         """Learn from sequences (see `Encoder` for their forms) and the labels of their places."""
-        if self.kernel not in ("gibbs", "block", "both"):
-            raise InputError(f"kernel = {self.kernel!r} must be 'gibbs', 'block' or 'both'")
+        if self.kernel not in ("gibbs", "block", "both") and not callable(self.kernel):
+            raise InputError(
+                f"kernel = {self.kernel!r} must be 'gibbs', 'block' or 'both', or a function that "
+                "makes one from A's density and u"
+            )
         whole("crf_steps", self.crf_steps, least=0)
         whole("predict_walks", self.predict_walks, least=1)
         whole("num_walks", self.num_walks, least=1)
@@ -150,7 +155,7 @@ class SequenceLabeller(Options):
             raise InputError(f"decode = {decode!r} must be 'marginal' or 'joint'")
         self._check_fitted()
         if self.extra is not None:
-            decoded = self._decode(X, _most_visited if decode == "joint" else _likeliest)
+            decoded = self._decode(X, most_visited if decode == "joint" else likeliest)
         elif decode == "joint":
             places = self._places(X)
             decoded = np.split(self.structure_.best(places, self.theta_), places.starts[1:-1])
@@ -162,7 +167,7 @@ class SequenceLabeller(Options):
         """P(label) at each place under the chain's stationary law: arrays (length, classes)."""
         self._check_fitted()
         if self.extra is not None:
-            return self._decode(X, _sampled_marginals)
+            return self._decode(X, sampled_marginals)
         places = self._places(X)
         found = self.structure_.sums(places, self.theta_)[2].labels
         return np.split(found, places.starts[1:-1])[: len(X)]
@@ -302,7 +307,7 @@ class SequenceLabeller(Options):
 class _Design(eqx.Module):
     """What the chain is made of, besides parameters; the compiler compares designs by value."""
 
-    kernel: Kernel = eqx.field(static=True)
+    kernel: Kernel | MakeKernel = eqx.field(static=True)
     epsilon: float = eqx.field(static=True)
     num_proposals: int = eqx.field(static=True)
     num_labels: int = eqx.field(static=True)
@@ -310,12 +315,20 @@ class _Design(eqx.Module):
     def chain(self, parameters: Parameters) -> Chain:
         restart = LinearChainCRF(_base)
         density = parameters.density
+        if callable(self.kernel):
+            return doeblin(_checked_kernel(self.kernel(density, restart)), restart, self.epsilon)
         gibbs = SequenceGibbs(density, self.num_labels, _length)
         block = BlockKernel(
             restart, density, num_proposals=self.num_proposals, choose_block=RandomFraction()
         )
         kernels = {"gibbs": [gibbs], "block": [block], "both": [gibbs, block]}[self.kernel]
         return doeblin(kernels[0] if len(kernels) == 1 else mixture(kernels), restart, self.epsilon)
+
+
+def _checked_kernel(kernel: Any) -> AbstractKernel:
+    if not isinstance(kernel, AbstractKernel):
+        raise InputError(f"the function given as kernel made {kernel!r}, which is no kernel")
+    return kernel
 
 
 class _Objective(eqx.Module):
@@ -353,32 +366,6 @@ def _decoded(
 def given(parameters: Parameters, observed: Observed) -> Given:
     """The chain's input for one sequence: all scores that need no labels."""
     return Given(parameters.base(observed).normalised(), parameters.full(observed), observed)
-
-
-def _sampled_marginals(states: Array, weights: Array, num_labels: int) -> Array:
-    def add(total: Array, one: tuple[Array, Array]) -> tuple[Array, None]:
-        labels, weight = one
-        return total + weight * jax.nn.one_hot(labels, num_labels), None
-
-    zeros = jnp.zeros((states.shape[1], num_labels))
-    return jax.lax.scan(add, zeros, (states, weights))[0]
-
-
-def _likeliest(states: Array, weights: Array, num_labels: int) -> Array:
-    return jnp.argmax(_sampled_marginals(states, weights, num_labels), axis=-1)
-
-
-def _most_visited(states: Array, weights: Array, num_labels: int) -> Array:
-    """The state of the largest weight in all. Equal ones have equal numbers, and come together."""
-    places = states.shape[1]
-    words = jax.random.bits(jax.random.key(places), (2, places), jnp.uint32)
-    one, other = (states.astype(jnp.uint32) * words[:, None]).sum(axis=-1, dtype=jnp.uint32)
-    order = jnp.lexsort((one, other))
-    one, other = one[order], other[order]
-    changes = (one[1:] != one[:-1]) | (other[1:] != other[:-1])
-    group = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(changes)])
-    totals = jax.ops.segment_sum(weights[order], group, len(group))
-    return states[order[jnp.argmax(totals[group])]]
 
 
 def _base(x: Given) -> Any:
