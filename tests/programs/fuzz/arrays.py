@@ -44,6 +44,7 @@ static long long CK{0}(long long i, long long n) {{
   if (i < 0 || i >= n) __ubsan_handle_out_of_bounds(0, 0, 0);
   return i;
 }}
+static long long held{0};  // how many cells an array has that a function is given
 """
 
 
@@ -86,7 +87,7 @@ class Drawn:
         kind = self.helped = rng.choice(("int", "int", "unsigned char", "short"))
         form = rng.choice(("*p", "p[]", "p[m]", "p[3]"))
         order = f"int m, {kind} {form}"
-        cell, last = self.cell("p", "t", "m"), self.cell("p", "m - 1", "m")
+        cell, last = (self.cell("p", index, f"held{number}") for index in ("t", "m - 1"))
         end = rng.choice(("<",) * 9 + ("<=",))
         self.top.append(
             f"static void fill{number}({order}, int v) {{ int t;"
@@ -211,9 +212,8 @@ class Drawn:
                 )
                 more = f", {rng.choice(('x', '3', 's'))}" if "fill" in call else ""
                 length = self.arrays[name][1]
-                # The function is told n, which may have grown since: all below are looked at.
-                grown = f"if (n > {length}) CK{self.seed}(n, {length});"
-                check = "" if length.isdigit() else f"\x06{grown}\x05"
+                # The function is told n, which may have changed since.
+                check = f"\x06held{self.seed} = {length};\x05"
                 return f"{{ {check}{call}(\x07{length}\x07, {name}{more}); }}"
         return self.change()
 
@@ -287,7 +287,7 @@ class Drawn:
         whole = re.sub("[\x05\x06]", "", whole)
         whole = whole.replace("\x01", f"CK{self.seed}(").replace("\x02", ", ").replace("\x03", ")")
         # All that are compiled together have names of their own.
-        own = rf"\b(CK|fill|sum|bump|g){self.seed}\b"
+        own = rf"\b(CK|held|fill|sum|bump|g){self.seed}\b"
         return re.sub(own, rf"\g<1>{self.seed}_{junk}", HEAD.format(self.seed) + whole)
 
 
