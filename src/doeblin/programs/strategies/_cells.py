@@ -158,7 +158,7 @@ class CellWise:
         if not teacher.sufficient():
             return None
         needed = teacher.essential(teacher.lemmas)
-        judge.progress.sources = ("cells",)
+        judge.progress.sources = (stage.name,)
         terms = _terms(system, needed)
         found = judge.safe(terms, "lemmas about cells")
         return found if found.outcome is Outcome.SAFE else None
