@@ -129,7 +129,48 @@ def flagged(test="isall"):
     )
 
 
+def ordered(last="(<= (select A 1) (select A 2))"):
+    """No loops: three cells, put in order by exchanges."""
+
+    def exchanged(i, j):
+        swapped = f"(store (store A {i} (select A {j})) {j} (select A {i}))"
+        return f"(ite (<= (select A {i}) (select A {j})) A {swapped})"
+
+    return horn(
+        {"P": A, "Q": A, "R": A},
+        ("A", "true", f"(P {exchanged(0, 1)})"),
+        ("A", "(P A)", f"(Q {exchanged(1, 2)})"),
+        ("A", "(Q A)", f"(R {exchanged(0, 1)})"),
+        ("A", f"(and (R A) (not (and (<= (select A 0) (select A 1)) {last})))", "false"),
+    )
+
+
+def both(place="i"):
+    """No loops: two predicates that are joined, of arrays that were changed."""
+    return horn(
+        {"P": f"{A} Int", "Q": f"{A} Int", "R": f"{A} {A} Int"},
+        ("A i", "true", "(P (store A i 1) i)"),
+        ("A i", "true", f"(Q (store A {place} 2) i)"),
+        ("A B i", "(and (P A i) (Q B i))", "(R A (store B (+ i 1) (select A i)) i)"),
+        ("A B i", "(and (R A B i) (not (= (+ (select B i) (select B (+ i 1))) 3)))", "false"),
+    )
+
+
+def chosen(place="(+ i 1)"):
+    """No loops: a Boolean decides what is stored."""
+    return horn(
+        {"P": f"Bool {A} Int", "Q": f"{A} Int Bool"},
+        ("A i isb", "(= isb (> (select A i) 0))", "(P isb A i)"),
+        ("A i isb", "(and (P isb A i) isb)", "(Q (store A (+ i 1) (select A i)) i isb)"),
+        ("A i isb", "(and (P isb A i) (not isb))", "(Q (store A (+ i 1) 1) i isb)"),
+        ("A i isb", f"(and (Q A i isb) (<= (select A {place}) 0))", "false"),
+    )
+
+
 SAFE = {
+    "ordered": ordered(),
+    "both": both(),
+    "chosen": chosen(),
     "filled": filled(),
     "framed": framed(),
     "joined": joined(),
@@ -138,6 +179,9 @@ SAFE = {
     "flagged": flagged(),
 }
 UNSAFE = {
+    "ordered": ordered("(< (select A 1) (select A 2))"),
+    "both": both("(+ i 1)"),
+    "chosen": chosen("i"),
     "another value": filled(value="(ite (= n 3) 1 0)"),
     "one too far": filled(last="(<= k n)"),
     "framed": framed("(>= k 1)"),
@@ -154,7 +198,7 @@ UNSAFE = {
 def test_proofs(name):
     text = SAFE[name]
     program = parse_program(text, language="horn")
-    verdict = verify(program)
+    verdict = verify(program, timeout=60)
     assert verdict.outcome is Outcome.SAFE, verdict.reason
     assert unconfirmed(modelled(text, output.model(program, verdict))) == []
     certificate = output.certificate(program, verdict)
@@ -164,14 +208,18 @@ def test_proofs(name):
 @pytest.mark.parametrize("name", UNSAFE)
 def test_refutations(name):
     program = parse_program(UNSAFE[name], language="horn")
-    verdict = verify(program)
+    verdict = verify(program, timeout=60)
     assert verdict.outcome is Outcome.UNSAFE, verdict.reason
     confirm(UNSAFE[name], program, verdict)
 
 
-def test_a_proof_is_of_its_own_clauses():
-    program = parse_program(filled(), language="horn")
-    certificate = output.certificate(program, verify(program))
-    for other in (filled(last="(<= k n)"), filled(value="8")):
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [(filled(), (filled(last="(<= k n)"), filled(value="8"))), (both(), (both("(+ i 1)"),))],
+)
+def test_a_proof_is_of_its_own_clauses(text, others):
+    program = parse_program(text, language="horn")
+    certificate = output.certificate(program, verify(program, timeout=60))
+    for other in others:
         said = output.check_certificate(parse_program(other, language="horn"), certificate)
         assert said is not None and said.endswith(": sat")

@@ -39,7 +39,7 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
 
     from ..programs import read_program
     from ..programs.child import prepare_process
-    from ..programs.output import check_certificate, decided
+    from ..programs.output import check_certificate, count_conditions, decided
     from ..programs.strategies import assumptions
 
     text = read_text(certificate)
@@ -65,12 +65,12 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
                 "reason": problem,
                 "ints": model,
                 "assumptions": list(assuming),
-                "conditions": len(program.system.clauses) if problem is None else None,
+                "conditions": count_conditions(program, text) if problem is None else None,
                 "remark": " ".join(decided(whole, program)) if problem is None else "",
             }
         )
     elif problem is None:
-        conditions = len(program.system.clauses)
+        conditions = count_conditions(program, text)
         known = f", assuming {' and '.join(assuming)}" if assuming else ""
         _console.echo(
             f"confirmed: {file} cannot fail{known} ({conditions} conditions, integers: {model})"

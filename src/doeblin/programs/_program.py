@@ -12,7 +12,7 @@ from typing import Literal
 from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
 from .frontends.c import SIGNED_OVERFLOW, Unsupported, Wraps, read_c
-from .frontends.smt import read_horn, read_sygus
+from .frontends.smt import read_horn, read_sygus, resolved
 from .system import (
     Coordinates,
     Graph,
@@ -88,6 +88,13 @@ class Program:
         """The clauses with arrays as they are, where there are some; not over integers then."""
         found = self.system
         return self._made[0][0] if self._made else found
+
+    @cached_property
+    def resolved(self) -> Program | None:
+        """Clauses with arrays that form no loop, without predicates: the ways to a failure."""
+        held = self.given is not None and self.given.cellular and self.given.cuts
+        made = resolved(self.given) if held and self.given is not None else None
+        return replace(self, given=made, _readings={}, _made=[], _alike=[]) if made else None
 
     @property
     def runnable(self) -> Graph | None:

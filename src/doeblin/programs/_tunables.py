@@ -81,6 +81,7 @@ class ShareTunables:
     """How strategies divide the work."""
 
     first_look: float = 0.3 * SECOND  # for failures within a few steps
+    resolved: float = 2.0 * SECOND  # for the ways to a failure, where there are no loops
     first_depth: int = 8
     first_depth_of_products: int = 2  # where the program multiplies variables
     midst: float = 1.0 * SECOND  # before others get a turn in the midst of a proof of lemmas

@@ -1,7 +1,7 @@
 """Proofs and failures in the forms that other tools read."""
 
 from ._acsl import acsl
-from ._certificate import certificate, check_certificate, decided
+from ._certificate import certificate, check_certificate, count_conditions, decided
 from ._driver import driver
 from ._model import model
 from ._run import Tried, confirmed, run_driver
@@ -15,6 +15,7 @@ __all__ = [
     "certificate",
     "check_certificate",
     "confirmed",
+    "count_conditions",
     "decided",
     "driver",
     "model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import z3
@@ -11,7 +12,7 @@ from .._program import Program
 from ..frontends.c import Unsupported
 from ..frontends.smt import Reader, Script, commands
 from ..solve import Budget, OutOfTime, obligations, recheck
-from ..system import Cut
+from ..system import Cut, System
 from ..system.terms import (
     Definitions,
     Term,
@@ -106,7 +107,7 @@ def check_certificate(
 def _checked(program: Program, text: str, file: str, timeout: float) -> str | None:
     _legible(text, file)
     found = _invariants(text, file)
-    system = program.system
+    system = _conditions(program, found)
     terms = []
     for cut in system.cuts:
         if cut.name not in found:
@@ -118,6 +119,18 @@ def _checked(program: Program, text: str, file: str, timeout: float) -> str | No
         terms.append(_read(*found[cut.name], cut, file))
     with Budget(timeout) as budget:
         return recheck(system, terms, budget)
+
+
+def count_conditions(program: Program, text: str) -> int:
+    """How many conditions a certificate is checked by."""
+    return len(_conditions(program, _invariants(text, "<certificate>")).clauses)
+
+
+def _conditions(program: Program, found: Collection[str]) -> System:
+    """The clauses that a proof with invariants of these names is about."""
+    if not found and program.resolved is not None:  # there are no loops
+        return program.resolved.system
+    return program.system
 
 
 def _legible(text: str, file: str) -> None:

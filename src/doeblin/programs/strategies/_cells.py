@@ -9,6 +9,7 @@ from functools import partial
 from itertools import permutations
 
 import numpy as np
+import z3
 from numpy.typing import NDArray
 
 from ...linear import LE, Atom, Dnf
@@ -41,7 +42,7 @@ from ..lemmas import (
     products_of,
     prove,
 )
-from ..solve import Conditions, Pause, Turns, all_term
+from ..solve import Conditions, OutOfTime, Pause, Turns, all_term
 from ..system import Coordinates, Cut, Interpreter, System, followed, with_cells
 from ..system.terms import Term
 from ..verdict import Outcome, Verdict
@@ -94,6 +95,9 @@ class CellWise:
         found = self._bounded.look(shares.first_depth, shares.first_look)
         if found is not None:
             return found
+        found = self._resolved()
+        if found is not None:
+            return found
         deeper = self._bounded.run(least=shares.first_look)
         for stage in self._stages():
             found = yield from self._lemmas(stage)
@@ -115,6 +119,19 @@ class CellWise:
             if found is not None:
                 return found
             yield Pause.NOTHING
+
+    def _resolved(self) -> Verdict | None:
+        """SAFE, if predicates form no loop, and no way to a failure is possible."""
+        judge, reading = self._judge, self._judge.program.resolved
+        if reading is None or not judge.request.lemmas:
+            return None
+        part = judge.budget.part(judge.request.tunables.shares.resolved)
+        try:
+            found = Judge(reading, part, judge.request, judge.progress).safe([], "no loops")
+        except (OutOfTime, z3.Z3Exception):
+            judge.budget.tick()
+            return None
+        return found if found.outcome is Outcome.SAFE else None
 
     def _sample(self, units: float) -> Verdict | None:
         """UNSAFE, if a run fails, and on C's integers as well."""
