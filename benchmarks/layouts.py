@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from doeblin.gestures.data import Generator, Layout, Lexicon
 from doeblin.gestures.decoder import Decoder, Model, evaluate
 
 WORDS = 2000
+SEEDS = range(5, 13)
 LAYOUTS = {
     "qwerty": Layout.qwerty(),
     "azerty": Layout.from_rows(["azertyuiop", "qsdfghjklm", "wxcvbn"], [0, 0, 1], name="azerty"),
@@ -16,11 +19,22 @@ LAYOUTS = {
 
 
 def run() -> dict[str, Any]:
-    """The shipped model; the same words with the same noise on each keyboard."""
+    """The shipped model; for each seed, the same words with the same noise on each keyboard."""
     lexicon, found = Lexicon.embedded(10_000), {}
+    values: dict[str, np.ndarray] = {}
     for name, layout in LAYOUTS.items():
-        gestures = list(Generator(layout).sample(lexicon, WORDS, seed=5, power=0.5))
-        report = evaluate(Decoder(Model.shipped(), lexicon, layout=layout), gestures)
-        found[name] = {key: report["all"][key] for key in ("words", "top1", "top4")}
+        decoder, rows = Decoder(Model.shipped(), lexicon, layout=layout), []
+        for seed in SEEDS:
+            gestures = list(Generator(layout).sample(lexicon, WORDS, seed=seed, power=0.5))
+            report = evaluate(decoder, gestures)
+            rows.append([report["all"][key] for key in ("top1", "top4")])
+        values[name] = np.array(rows)
+        below = values["qwerty"] - values[name]
+        errors = below.std(axis=0, ddof=1) / np.sqrt(len(SEEDS))
+        found[name] = {"words": WORDS * len(SEEDS)}
+        for column, key in enumerate(("top1", "top4")):
+            found[name][key] = float(values[name][:, column].mean())
+            found[name][f"{key}_below_qwerty"] = float(below[:, column].mean())
+            found[name][f"{key}_standard_error"] = float(errors[column])
         print(name, found[name], flush=True)
     return {"layouts": found}

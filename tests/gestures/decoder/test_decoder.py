@@ -138,6 +138,13 @@ def test_options_are_checked(decoder, gestures):
     for options in ({"rate": 0}, {"least_frames": 50}, {"prune": 1.0}, {"keep": 0}):
         with pytest.raises(InputError):
             Settings(**options)
+    for name, value, said in (
+        ("prune", "0.1", "a number"), ("rate", None, "a number"), ("prune_deep", True, "a number"),
+        ("keep", 2.5, "a whole number"), ("least_frames", "16", "a whole number"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=f"{name} = {value!r} must be {said}"):
+            Settings(**{name: value})
+    assert Settings(prune=np.float32(0.25), keep=np.int64(3)).keep == 3
 
 
 def test_an_untrained_model_still_decodes(lexicon, gestures):

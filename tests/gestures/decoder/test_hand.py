@@ -266,6 +266,18 @@ def test_sharpness_is_found_again(decoder, gestures):
     plain = fit_sharpness(decoder, known)
     sure = Decoder(dataclasses.replace(decoder.model, sharpness=2.0), decoder.lexicon)
     assert fit_sharpness(sure, known) == pytest.approx(plain, rel=0.04)
+    # First guesses are right as often as they say, one lexicon or two.
+    few = Decoder(decoder.model, decoder.lexicon.top(len(decoder.lexicon) // 3))
+    for more in ((), (few,)):
+        sharpness = fit_sharpness(decoder, known, *more)
+        fitted = dataclasses.replace(decoder.model, sharpness=sharpness)
+        rows = []
+        for lexicon in [one.lexicon for one in (decoder, *more)]:
+            some = [gesture for gesture in known if gesture.word in lexicon]
+            guesses = [row[0] for row in Decoder(fitted, lexicon).decode(some, top=1)]
+            rows += [(g.probability, g.word == x.word) for g, x in zip(guesses, some, strict=True)]
+        said, right = np.mean(rows, axis=0)
+        assert said == pytest.approx(right, abs=0.004)
     with pytest.raises(InputError, match="too few"):
         fit_sharpness(decoder, known[:20])
     with pytest.raises(InputError, match="sharpness = 0"):

@@ -16,11 +16,11 @@ from ._choice import use_plain
 from ._found import Found
 from ._hand import OBSERVED, Hand, observed, trust
 from ._model import Model
+from ._scores import letter_sums, log_normalised, with_context
 from .restart import (
     Extra,
     Floats,
     Letters,
-    Network,
     Packed,
     Tree,
     Trie,
@@ -28,7 +28,7 @@ from .restart import (
     pack,
     plain_network_rows,
 )
-from .spelling import spellings
+from .spelling import letter_inputs, lexicon_letters, spellings
 from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words, plain_stroke_rows
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Candidates(NamedTuple):
     """How the trace lies beside each word's ideal path; see `SHIFTS`."""
     spelled: NDArray[np.str_]
     """Words out of the lexicon, if asked for: their ids go on after the lexicon's."""
+    letters: Floats
+    """How much each word looks like one, if the model's network of words sees it."""
 
 
 class Decoder:
@@ -132,6 +134,11 @@ class Decoder:
         best = self.trie.best_with({word: float(frequency[word]) for word in gains})
         return tree._replace(log_frequency=frequency, best=best)
 
+    @cached_property
+    def lexicon_letters(self) -> tuple[Floats, Floats]:
+        """Trigrams of the lexicon, and log q of each of its words by its letters."""
+        return lexicon_letters(self)
+
     def with_hand(self, hand: Hand) -> Decoder:
         """This decoder for another person; nothing is built anew."""
         other = copy.copy(self)
@@ -178,11 +185,13 @@ class Decoder:
         features: bool = True,
         align: bool = False,
         open_vocabulary: bool = False,
+        letters: bool = False,
     ) -> Candidates:
         """The best words of each gesture under u, with their word-level features.
 
         With `align`, also the frames in which each word's letters are hit. With `open_vocabulary`,
-        a few words that the lexicon does not have come after those that it has.
+        a few words that the lexicon does not have come after those that it has. With `letters`,
+        what a network of words may see of them is there even if the model's does not look at it.
         """
         settings, count = self.model.settings, len(gestures)
         plain = use_plain(count, self.compiled)
@@ -209,8 +218,9 @@ class Decoder:
             rows = self.stroke_rows(packed, ids, hits, plain=plain)
             strokes = letter_sums(network, *rows, ids.shape)
         spelled = np.empty(0, np.str_)
+        words, places = None, np.empty(0, np.int64)
         if open_vocabulary:
-            texts, words, more = spellings(self, packed, plain=plain)
+            texts, words, more, places = spellings(self, packed, plain=plain)
             said = np.zeros((*more.ids.shape, strokes.shape[-1]))
             if network is not None:
                 rows = self.stroke_rows(packed, more.ids, more.hits, words=words, plain=plain)
@@ -225,9 +235,12 @@ class Decoder:
         values, shifts = np.split(seen, [NUM_FEATURES], axis=2)
         if features and self.factors:
             values = self._with_own(gestures, ids, spelled, values)
+        looks = np.zeros((*ids.shape, 0))
+        if letters or (features and self.model.contextual):
+            looks = letter_inputs(self, ids, words, places)
         return Candidates(
             ids, log_normalised(scores), values, found.totals[:, 0], found.counts[:, 1], hits,
-            strokes, shifts, spelled,
+            strokes, shifts, spelled, looks,
         )  # fmt: skip
 
     def word(self, number: int, spelled: NDArray[np.str_]) -> str:
@@ -300,8 +313,13 @@ class Decoder:
             scores = scores + candidates.strokes[..., 0]
         network = self.model.word_network
         if network is not None:
-            seen = candidates.features[..., self._trained_columns]
-            scores = scores + network(np.concatenate([seen, candidates.strokes], axis=-1))[..., 0]
+            seen = [candidates.features[..., self._trained_columns], candidates.strokes]
+            if self.model.contextual:
+                seen.insert(1, candidates.letters)
+            inputs = np.concatenate(seen, axis=-1)
+            if self.model.contextual:
+                inputs = with_context(inputs, np.where(candidates.ids >= 0, scores, -np.inf))
+            scores = scores + network(inputs)[..., 0]
         scores = self.model.sharpness * scores
         if self.model.hands is not None and self.hand.weight > 0:
             given = candidates.features, candidates.shifts
@@ -376,24 +394,3 @@ def _beside(hits: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int6
         for one in (hits, more)
     ]
     return np.concatenate(padded, axis=1)
-
-
-def letter_sums(
-    network: Network, rows: NDArray, owners: NDArray[np.int64], shape: tuple[int, ...]
-) -> Floats:
-    """The network's outputs, added up over the letters of each of so many candidates."""
-    sums = np.zeros((int(np.prod(shape)), network.num_outputs))
-    # The rows of a word are neighbours: sums from one first row to the next.
-    first = np.flatnonzero(np.diff(owners, prepend=-1))
-    if len(first):
-        sums[owners[first]] = np.add.reduceat(network(rows), first)
-    return sums.reshape(*shape, -1)
-
-
-def log_normalised(scores: Floats) -> Floats:
-    """Log-probabilities from scores, row by row; a row without any score stays at -inf."""
-    top = scores.max(axis=-1, keepdims=True)
-    shifted = scores - np.where(np.isfinite(top), top, 0.0)
-    total = np.exp(shifted).sum(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore"):
-        return np.where(total > 0, shifted - np.log(np.maximum(total, 1e-300)), -np.inf)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from .restart import (
     Trie,
     initial_weights,
 )
+from .spelling import NUM_LETTERS
 from .words import FEATURES, NUM_STROKE_INPUTS
 
 try:
@@ -34,6 +36,7 @@ except ImportError:
 
 _PACKAGED = ("shipped", "generated")
 _FORMAT = "doeblin-gestures-1"
+_WHOLE = ("least_frames", "most_frames", "keep")
 _NETWORKS = ("network", "word_network", "stroke_network")
 
 
@@ -55,6 +58,10 @@ class Settings:
     keep: int = 20
 
     def __post_init__(self):
+        for name, value in vars(self).items():
+            kind, said = (Integral, "a whole number") if name in _WHOLE else (Real, "a number")
+            if isinstance(value, bool) or not isinstance(value, kind):
+                raise InputError(f"{name} = {value!r} must be {said}")
         if not 1 <= self.rate <= 200:
             raise InputError(f"rate = {self.rate} must be between 1 and 200 frames a second")
         if not 2 <= self.least_frames <= self.most_frames <= 1000:
@@ -90,9 +97,10 @@ class Model:
     probability of their letters, times exp(`openness`), for a frequency; `spelling` says how
     letters count in the search for them.
     `network` adds neural potentials to u. A's score of a word gets the first of the sums over its
-    letters of what `stroke_network` says of each, and what `word_network` says of those sums and
-    the factors. `sharpness` multiplies these scores: what networks learned by heart makes them too
-    sure of people whom they have not seen. `hands` says how people differ, for `Decoder.adapt`.
+    letters of what `stroke_network` says of each, and what `word_network` says of those sums, the
+    factors, the word's letters, and the mean of all that over the candidates. `sharpness`
+    multiplies these scores: what networks learned by heart makes them too sure of people whom they
+    have not seen. `hands` says how people differ, for `Decoder.adapt`.
     """
 
     weights: NDArray[np.float64]
@@ -126,11 +134,23 @@ class Model:
             strokes = self.stroke_network.num_outputs
             self.stroke_network.checked(NUM_STROKE_INPUTS, strokes)
         if self.word_network is not None:
-            self.word_network.checked(len(self.factors) + strokes, 1)
+            seen = len(self.factors) + strokes
+            self.word_network.checked(2 * (seen + NUM_LETTERS) if self.contextual else seen, 1)
         if not 0 < self.epsilon < 1:
             raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
         if not 0.01 <= self.sharpness <= 100:
             raise InputError(f"sharpness = {self.sharpness} must be between 0.01 and 100")
+
+    @property
+    def contextual(self) -> bool:
+        """Whether the network of words sees words' letters and the other candidates too.
+
+        Its number of inputs says so: in older files it sees one candidate alone.
+        """
+        if self.word_network is None:
+            return False
+        sums = 0 if self.stroke_network is None else self.stroke_network.num_outputs
+        return self.word_network.num_inputs == 2 * (len(self.factors) + sums + NUM_LETTERS)
 
     @classmethod
     def untrained(cls, layout: Layout, settings: Settings | None = None) -> Model:

@@ -14,12 +14,13 @@ from doeblin.gestures.decoder.training._copies import make_copy, meant, moved, s
 def test_a_copy_has_the_candidates_and_strokes_of_its_gestures(decoder, gestures, opened):
     few = gestures[400:700]
     (features, valid, u, gold), strokes = make_copy(decoder, few, opened=opened)
-    found = decoder.candidates(few, align=True, open_vocabulary=opened)
+    found = decoder.candidates(few, align=True, open_vocabulary=opened, letters=True)
     hits = meant(decoder, few, found)
     rows = np.flatnonzero(hits.any(axis=1))
     unknown = [row for row in rows if few[row].word not in decoder.lexicon]
     assert len(gold) == len(rows) and bool(unknown) == opened
-    np.testing.assert_allclose(features, found.features[rows], rtol=1e-5, atol=1e-5)
+    seen = np.concatenate([found.features[rows], found.letters[rows]], axis=-1)
+    np.testing.assert_allclose(features, seen, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(valid, found.ids[rows] >= 0)
     np.testing.assert_allclose(u, np.exp(found.log_u[rows]))
     for at, row in enumerate(rows):

@@ -8,7 +8,7 @@ import pytest
 from doeblin import InputError
 from doeblin.gestures.data import Generator
 from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
-from doeblin.gestures.decoder._decoder import letter_sums
+from doeblin.gestures.decoder._scores import letter_sums, with_context
 from doeblin.gestures.decoder.restart import Extra, pack
 from doeblin.gestures.decoder.restart._network import Network
 from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
@@ -168,6 +168,39 @@ def test_models_with_networks_of_strokes_decode_and_survive_a_file(tmp_path):
         dataclasses.replace(model, stroke_network=random_network(rng, (9, 3), 0.1))
 
 
+def test_networks_of_words_see_letters_and_rivals(tmp_path):
+    rng = np.random.default_rng(11)
+    plain = Model.untrained(brute.LAYOUT, EXACT)
+    model = dataclasses.replace(
+        plain,
+        stroke_network=random_network(rng, (NUM_STROKE_INPUTS, 6, 3), 0.2),
+        word_network=random_network(rng, (2 * (len(plain.factors) + 3 + 3), 5, 1), 0.2),
+    )
+    assert model.contextual and not plain.contextual
+    model.save(tmp_path / "model.safetensors")
+    assert Model.load(tmp_path / "model.safetensors").contextual
+    gestures = [Generator(brute.LAYOUT).gesture(word, rng) for word in ("face", "abe", "ad")]
+    laws = []
+    for compiled in (False, True):
+        decoder = Decoder(model, brute.LEXICON, compiled=compiled)
+        found = decoder.candidates(gestures, open_vocabulary=True)
+        laws.append(decoder.log_full(found))
+    np.testing.assert_allclose(laws[0], laws[1], atol=1e-6)
+    # A by hand: candidate by candidate, and the mean over all that are there.
+    for row, ids in enumerate(found.ids):
+        there = ids >= 0
+        parts = found.features[row], found.letters[row], found.strokes[row]
+        seen = np.concatenate(parts, axis=1)[there]
+        scores = seen[:, :17] @ model.word_weights + found.strokes[row, there, 0]
+        chances = np.exp(scores) / np.exp(scores).sum()
+        inputs = [np.concatenate([one, chances @ seen]) for one in seen]
+        scores = scores + by_hand(model.word_network, np.array(inputs))[:, 0]
+        expected = scores - np.logaddexp.reduce(scores)
+        np.testing.assert_allclose(laws[1][row, there], expected, atol=1e-9)
+        assert (laws[1][row, ~there] == -np.inf).all()
+        assert ((found.letters[row, there, 2] == 1) == (ids[there] >= len(brute.LEXICON))).all()
+
+
 def test_networks_see_the_factors_that_they_were_trained_with():
     rng = np.random.default_rng(9)
     plain = Model.untrained(brute.LAYOUT, EXACT)
@@ -265,8 +298,9 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
         return np.log(0.02 * 0.2 + 0.98 * full[np.arange(count), gold]).mean()
 
     sums = letter_sums(by_stroke, rows.astype(float), words, (count, keep))
-    inputs = np.concatenate([features, sums], axis=-1)
-    found = features @ weights + sums[..., 0] + by_word(inputs)[..., 0]
+    scores = features @ weights + sums[..., 0]
+    inputs = with_context(np.concatenate([features, sums], axis=-1), scores)
+    found = scores + by_word(inputs)[..., 0]
     linear, best = log_likelihood(features @ weights), log_likelihood(truth)
     assert linear < best - 0.3 and log_likelihood(found) > best - 0.06
     assert steps[-1][2] > steps[0][2]

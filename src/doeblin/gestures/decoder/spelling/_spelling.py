@@ -40,6 +40,8 @@ class Spellings(NamedTuple):
     texts: list[str]
     words: Words
     found: Judged
+    places: NDArray[np.int64]
+    """Which of a word's keys stands for two, or -1."""
 
 
 def spellings(decoder: Decoder, packed: Packed, *, plain: bool = False) -> Spellings:
@@ -82,7 +84,7 @@ def spellings(decoder: Decoder, packed: Packed, *, plain: bool = False) -> Spell
     judge(packed, restart, extra, own, words, found)
     weights = restart.weights
     found.scores[there] += weights[PRIOR] * frequency + weights[DOUBLE] * (places >= 0)
-    return Spellings(texts, words, found)
+    return Spellings(texts, words, found, places)
 
 
 def log_letters(decoder: Decoder, words: Words, places: NDArray[np.int64]) -> Floats:

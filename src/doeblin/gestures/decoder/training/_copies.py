@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Generator, Gesture, Layout
+from ...data import Generator, Gesture, Layout, Lexicon
 from .._decoder import Candidates, Decoder
 from ..restart import pack
 from ..words import Words, stroke_rows
@@ -58,7 +58,7 @@ class Strokes(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Gestures whose words are among their candidates."""
+    """Gestures whose words are among their candidates; letters come after the features."""
 
     judged: Judged
     strokes: Strokes
@@ -80,7 +80,7 @@ def make_copy(decoder: Decoder, gestures: Sequence[Gesture], *, opened: bool) ->
 
     def part(at: int) -> tuple:
         some = gestures[at : at + _CHUNK]
-        found = decoder.candidates(some, align=True, open_vocabulary=opened)
+        found = decoder.candidates(some, align=True, open_vocabulary=opened, letters=True)
         hits = meant(decoder, some, found)
         rows = np.flatnonzero(hits.any(axis=1)).tolist()
         words = decoder.words
@@ -90,8 +90,9 @@ def make_copy(decoder: Decoder, gestures: Sequence[Gesture], *, opened: bool) ->
         strokes, owners = stroke_rows(
             packed, decoder.restart, words, found.ids[rows], found.hits[rows]
         )
+        seen = np.concatenate([found.features[rows], found.letters[rows]], axis=-1)
         return (
-            found.features[rows].astype(np.float32), found.ids[rows] >= 0,
+            seen.astype(np.float32), found.ids[rows] >= 0,
             np.exp(found.log_u[rows]), hits[rows].argmax(axis=1), strokes.astype(np.float16),
             owners,
         )  # fmt: skip
@@ -118,10 +119,15 @@ def _together(parts: Sequence[tuple]) -> Copy:
     return Copy(Judged(features, valid, u, gold), Strokes(rows, candidates, starts))
 
 
+def commonest(lexicon: Lexicon) -> Lexicon:
+    """The words that every other copy has as candidates."""
+    return lexicon.top(max(1, len(lexicon) // _SHARE))
+
+
 def make_copies(decoder: Decoder, gestures: Sequence[Gesture], seed: int) -> list[Copy]:
     """The copies that the networks are trained on, in turns."""
     lexicon, model, factors = decoder.lexicon, decoder.model, decoder.factors
-    small = lexicon.top(max(1, len(lexicon) // _SHARE))
+    small = commonest(lexicon)
     common = Decoder(model, small, factors=factors)
     copies = []
     for number in range(COPIES):

@@ -19,7 +19,7 @@ from ._neural import exported, silent
 
 Floats = NDArray[np.float64]
 # Hidden units of both networks, and what the strokes' says of a letter: this many numbers.
-_STROKE_WIDTH, _STROKE_DEPTH, _WORD_WIDTH, _SUMS = 256, 2, 32, 16
+_STROKE_WIDTH, _STROKE_DEPTH, _WORD_WIDTH, _SUMS = 256, 2, 64, 16
 _PASSES, _BATCH, _STEP, _WARM_UP = 18, 256, 0.004, 50
 # The share of hidden units left out at each step, and the weights' decay.
 _DROPOUT, _DECAY = 0.2, 1e-5
@@ -38,14 +38,14 @@ def fit_networks(
 ) -> tuple[Network, Network]:
     """The networks of words and of strokes, by the likelihood of π̃ = ε·u + (1-ε)·full.
 
-    They add to the scores that the factors have by their `weights`. Each pass sees one of the
-    `copies`, in turns. `progress` is called with the
-    step, all steps, and the mean log-likelihood so far in this pass.
+    They add to the scores that the factors have by their `weights`; what is more in the copies'
+    features only the network of words sees. Each pass sees one of the `copies`, in turns.
+    `progress` is called with the step, all steps, and the mean log-likelihood so far in this pass.
     """
     features, valid, *_ = copies[0].judged
     mean, spread = features[valid].mean(axis=0), features[valid].std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
-    networks = _untrained(len(weights), seed)
+    networks = _untrained(len(spread), seed)
     fewest = min(len(copy.judged.gold) for copy in copies)
     batch = min(_BATCH, fewest)
     each = fewest // batch
@@ -58,7 +58,7 @@ def fit_networks(
 
     def loss(networks: Any, key: Any, rows: Any, owners: Any, batch: Any) -> Any:
         inputs, base, u, gold = batch
-        added = _added(networks, rows, owners, inputs, key)
+        added = _added(networks, rows, owners, inputs, base, key)
         truth = jnp.arange(len(gold)), gold
         full = jax.nn.softmax(base + added)[truth]
         value = jnp.mean(jnp.log(epsilon * u[truth] + (1 - epsilon) * full + 1e-30))
@@ -85,7 +85,7 @@ def fit_networks(
         where, owners = strokes.chosen(some, valid.shape[1], _BUCKET)
         there = valid[some]
         scaled = np.where(there[..., None], (features[some] - mean) / spread, 0.0)
-        base = np.where(there, features[some] @ weights, -np.inf)
+        base = np.where(there, features[some, :, : len(weights)] @ weights, -np.inf)
         parts = scaled.astype(np.float32), base, u[some], gold[some]
         networks, state, value = improve(
             networks, state, np.uint32(step), _rows(held, where), owners, parts
@@ -95,10 +95,12 @@ def fit_networks(
             progress(step + 1, steps, total / (step % each + 1))
     by_stroke, by_word = (exported(network) for network in networks)
     (weight, bias), *rest = by_word.layers
-    # The network takes features and sums as they are: their scaling goes into its first layer.
-    of_factors, of_sums = np.split(weight, [len(weights)], axis=1)
-    first = np.concatenate([of_factors / spread, _SCALE * of_sums], axis=1)
-    shift = bias - of_factors @ (mean / spread)
+    # The network takes features and sums as they are, of a candidate and of all of them in the
+    # mean: their scaling goes into its first layer.
+    scales = np.concatenate([1 / spread, np.full(_SUMS, _SCALE)])
+    middle = np.concatenate([mean, np.zeros(_SUMS)])
+    first = weight * np.tile(scales, 2)
+    shift = bias - first @ np.tile(middle, 2)
     return (
         Network(((first, shift), *rest), rectified=True),
         Network(by_stroke.layers, rectified=True),
@@ -110,7 +112,7 @@ def _rows(held: Any, where: Any) -> Any:
     return held[where].astype(jnp.float32)
 
 
-def _untrained(num_factors: int, seed: int) -> tuple[eqx.nn.MLP, eqx.nn.MLP]:
+def _untrained(num_seen: int, seed: int) -> tuple[eqx.nn.MLP, eqx.nn.MLP]:
     """Networks that add nothing to any score."""
     first, second = jax.random.split(jax.random.key(seed))
     by_stroke = eqx.nn.MLP(
@@ -121,11 +123,11 @@ def _untrained(num_factors: int, seed: int) -> tuple[eqx.nn.MLP, eqx.nn.MLP]:
     by_stroke = eqx.tree_at(
         lambda net: (net.layers[-1].weight, net.layers[-1].bias), by_stroke, quiet
     )
-    by_word = eqx.nn.MLP(num_factors + _SUMS, 1, _WORD_WIDTH, 1, jax.nn.relu, key=second)
+    by_word = eqx.nn.MLP(2 * (num_seen + _SUMS), 1, _WORD_WIDTH, 1, jax.nn.relu, key=second)
     return by_stroke, silent(by_word)
 
 
-def _added(networks: Any, rows: Any, owners: Any, inputs: Any, key: Any) -> Any:
+def _added(networks: Any, rows: Any, owners: Any, inputs: Any, base: Any, key: Any) -> Any:
     """What the networks add to the score of each candidate."""
     by_stroke, by_word = networks
     said = rows
@@ -139,4 +141,6 @@ def _added(networks: Any, rows: Any, owners: Any, inputs: Any, key: Any) -> Any:
     sums = jax.ops.segment_sum(said, owners, count * keep + 1, indices_are_sorted=True)
     sums = sums[:-1].reshape(count, keep, -1)
     seen = jnp.concatenate([inputs, _SCALE * sums], axis=-1)
+    mean = jnp.einsum("nk,nkm->nm", jax.nn.softmax(base + sums[..., 0]), seen)
+    seen = jnp.concatenate([seen, jnp.broadcast_to(mean[:, None], seen.shape)], axis=-1)
     return sums[..., 0] + jax.vmap(jax.vmap(by_word))(seen)[..., 0]

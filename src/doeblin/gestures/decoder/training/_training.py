@@ -21,7 +21,7 @@ from ..spelling import spelt
 from ..words import FEATURES
 from ._adam import Adam
 from ._checkpoint import Checkpoint
-from ._copies import make_copies
+from ._copies import commonest, make_copies
 from ._factors import Judged, fit_words
 from ._hands import fit_hands
 from ._likelihood import Likelihood
@@ -193,7 +193,8 @@ def _train_words(
     model = replace(model, openness=fit_openness(decoder, (judges or some)[:_OPENED]))
     decoder = Decoder(model, lexicon, factors=factors)
     if judges:
-        model = replace(model, sharpness=fit_sharpness(decoder, judges))
+        common = Decoder(model, commonest(lexicon), factors=factors)
+        model = replace(model, sharpness=fit_sharpness(decoder, judges, common))
         decoder = Decoder(model, lexicon, factors=factors)
     return replace(model, hands=fit_hands(decoder, gestures))
 
