@@ -145,6 +145,33 @@ def test_whole_words_are_proposed_and_accepted_by_their_density():
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.parametrize(
+    ("scopes", "width"), [([[0, 1, 2]], 2), ([[2, 0, 1]], 1), ([[0, 1], [1, 2]], 1)]
+)
+def test_words_are_proposed_where_their_factors_are_tables(scopes, width):
+    """Also where they are in u, and where paths have two places."""
+    words, pair = {(0, 1, 1): 0.7, (1, 0): -0.2, (1, 1): 0.4}, np.array([[0.3, -1.0], [0.2, 0.9]])
+    triangle = [[0, 1], [1, 2], [2, 0]]
+    model = Model({"words": Words(words, 2, weights=(1.0, 2.0)), "pair": Table(pair)})
+    given = model.given(Graph.of([2] * 3, {"words": scopes, "pair": triangle}, width=width))
+    states = np.array(list(itertools.product(range(2), repeat=3)))
+
+    def log_weight(state):
+        found = [tuple(map(int, state[scope])) for scope in scopes]
+        own = sum(1 + 2 * words[word] for word in found if word in words)
+        return own + sum(pair[state[one], state[other]] for one, other in triangle)
+
+    @eqx.filter_jit
+    def moves(given, states):
+        move = WordMetropolis("words").log_move
+        return jax.vmap(lambda old: jax.vmap(lambda new: move(new, old, given))(states))(states)
+
+    matrix = np.exp(moves(given, jnp.asarray(states))) * (1 - np.eye(8))
+    flow = np.exp([log_weight(state) for state in states])[:, None] * matrix
+    np.testing.assert_allclose(flow, flow.T, rtol=1e-4, atol=1e-6)
+    assert matrix[0b000, 0b011] > 0 and (matrix.sum(axis=1) <= 1 + 1e-5).all()
+
+
 def test_words_are_found_where_single_sites_get_stuck():
     """Between two words lies what hardly anything has: site by site there is no way, by words there
     is; and a labeller takes the mixture as it takes any kernel."""
@@ -170,6 +197,8 @@ def test_ngrams_that_training_has_seen():
     potential = NGrams.seen([[0, 1, 0], [0, 1, 0], [1]], orders=(2, 3), num_values=2)
     assert len(potential.weights) == 10  # <0 01 10 0> <1 1> and <01 010 10>, <1>
     assert isinstance(potential.silenced(), AbstractFunction)
+    # What is missing is no boundary.
+    assert len(NGrams.seen([[0, -1, 1], [1, 1, -1]], (2,), 2).weights) == 4  # <0 1> <1 11
     graph = Graph.of([2] * 5, {"gram": Factors([[0, 1, 2], [3, 4, -1]]), "next": along([3, 4], 0)})
     given = Model({"gram": potential, "next": Table.zeros(2, 2)}).given(graph)
     assert given.log_density(np.array([0, 1, 0, 0, 1])) == 0
@@ -191,7 +220,13 @@ def test_a_path_of_two_places_is_a_table():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: NGrams({}, 2), "no n-grams"),
+        (lambda: NGrams({}, 2), r"n-grams are \{\}; give their weights"),
+        (lambda: NGrams([(0, 1)], 2), r"n-grams are \[\(0, 1\)\]"),
+        (lambda: NGrams({(0, 1): "x"}, 2), r"weights \['x'\]; all must be numbers"),
+        (lambda: NGrams.seen([(0, 1)], 2, 2), "orders = 2 must be several"),
+        (lambda: NGrams.seen([(0, 1)], (9,), 2), r"no n-grams of orders \[9\]"),
+        (lambda: NGrams.seen([(0, 7)], (2,), 2), r"sequence \(0, 7\) has 7; .* is missing"),
+        (lambda: Words({(0, 1): "x"}, 2), r"the list says \['x'\]; all must be numbers"),
         (lambda: NGrams({(0,): 1.0}, 2), r"\(0,\) needs two values"),
         (lambda: NGrams({(0, 2): 1.0}, 2), r"n-gram \(0, 2\) has 2; values are .* 0 to 1"),
         (lambda: NGrams({(0, -1, 1): 1.0}, 2), "first or last for the boundary"),

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int
 from .._custom_types import Scalar
 from .._errors import InputError
 from ._graph import Graph
+from ._paths import Listed
 from ._scores import AbstractScores, at_sites, inside, total
 from ._tree import TreeLaw, TreeScores
 
@@ -30,6 +31,8 @@ class Given(eqx.Module):
     scores: dict[str, AbstractScores]
     base: TreeScores
     law: TreeLaw
+    words: dict[str, Listed]
+    """Of the kinds that are word lists."""
 
     @eqx.filter_jit
     def log_density(self, state: State) -> Scalar:

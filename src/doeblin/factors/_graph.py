@@ -354,10 +354,12 @@ def _checked_tree(
         scopes = factors[name].scopes
         own = tree[name] if isinstance(tree, Mapping) and name in tree else np.ones(len(scopes))
         given = _array(own, f"the weights that tree has for {name!r} must be numbers", float)
-        if given.shape != (len(scopes),) or np.isnan(given).any():
+        if given.shape != (len(scopes),):
             raise InputError(
                 f"tree has weights of shape {given.shape} for {name!r}; it needs a number for each "
                 f"of the {len(scopes)} factors"
             )
+        if np.isnan(given).any():
+            raise InputError(f"tree has NaN for factor {np.isnan(given).argmax()} of {name!r}")
         weights[name] = given
     return weights

@@ -18,7 +18,7 @@ from ..kernels import AbstractKernel
 from ._given import Given
 from ._graph import Graph, Kind
 from ._kernels import ColourSweep
-from ._paths import NGrams, Words, check_path
+from ._paths import Listed, NGrams, Words, check_path
 from ._potentials import (
     AbstractFunction,
     AbstractPotential,
@@ -83,7 +83,9 @@ class Model(eqx.Module):
             return Given(graph, *self._scores(graph))
 
     @eqx.filter_jit
-    def _scores(self, graph: Graph) -> tuple[dict[str, AbstractScores], TreeScores, TreeLaw]:
+    def _scores(
+        self, graph: Graph
+    ) -> tuple[dict[str, AbstractScores], TreeScores, TreeLaw, dict[str, Listed]]:
         scores = _all_scores(graph, self.potentials, self.beyond)
         own = scores if self.base is None else _all_scores(graph, self.base, None)
         base = on_forest(graph, own)
@@ -94,7 +96,9 @@ class Model(eqx.Module):
             "the factors on the tree rule out every state (or add up to +inf): look for tables "
             "with -inf in all entries of a row, and for factors that contradict each other",
         )
-        return scores, base, law
+        lists = self.beyond or self.potentials
+        words = {name: own.scored() for name, own in lists.items() if isinstance(own, Words)}
+        return scores, base, law, words
 
     def strongest(self, graph: Graph) -> Graph:
         """The graph with the forest of the strongest factors of two sites that this model has (and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -32,9 +32,6 @@ class AlongPath(AbstractFunction):
     ends: Float[Array, " states"]
     target: Int[Array, "states values"]
     order: int = eqx.field(static=True)
-    listed: Int[Array, "words places"] | None = None
-    """Of word lists, all words; -1 fills up."""
-    bonus: Float[Array, " words"] | None = None
 
     def __call__(self, values: Int[Array, " places"], features: Any) -> Scalar:
         def step(carry: tuple[Array, Array], value: Array) -> tuple[tuple[Array, Array], None]:
@@ -139,10 +136,12 @@ class NGrams(AbstractFunction):
 
     def __init__(self, weights: Mapping[Pattern, float], num_values: int):
         whole("num_values", num_values, least=1)
+        if not isinstance(weights, Mapping) or not weights:
+            raise InputError(
+                f"the n-grams are {weights!r}; give their weights, as in {{(0, 1, 0): 1.0}}"
+            )
         patterns = [_checked_pattern(each, num_values) for each in weights]
-        if not patterns:
-            raise InputError("there are no n-grams; give at least one, as in {(0, 1, 0): 1.0}")
-        self.weights = jnp.asarray(list(weights.values()), dtype=float)
+        self.weights = _numbers("the n-grams have weights", list(weights.values()))
         self.machine = _Machine.of(patterns, num_values)
 
     @classmethod
@@ -150,10 +149,18 @@ class NGrams(AbstractFunction):
         cls, sequences: Iterable[Sequence[int]], orders: Iterable[int], num_values: int
     ) -> NGrams:
         """Weights of zero for all n-grams of some orders that occur in sequences, boundaries
-        counted in."""
+        counted in; those that touch a missing value (-1) are left out."""
+        if not isinstance(orders, Iterable):
+            raise InputError(f"orders = {orders!r} must be several, as in (2, 3)")
+        whole("num_values", num_values, least=1)
         wanted = [whole("orders", order, least=2) for order in orders]
-        own = [tuple(map(int, each)) for each in sequences]
-        found = ngrams(own, wanted, num_values)
+        own = [_checked_sequence(each, num_values) for each in sequences]
+        found = [each for each in ngrams(own, wanted, num_values) if BOUNDARY not in each]
+        if not found:
+            raise InputError(
+                f"{len(own)} sequences have no n-grams of orders {wanted} without a missing value; "
+                "give longer ones, or lower orders"
+            )
         return cls(
             {tuple(BOUNDARY if s == num_values else s for s in each): 0.0 for each in found},
             num_values,
@@ -167,6 +174,13 @@ class NGrams(AbstractFunction):
 
     def silenced(self) -> NGrams:
         return eqx.tree_at(lambda own: own.weights, self, jnp.zeros_like(self.weights))
+
+
+class Listed(NamedTuple):
+    """All words of a list, filled up by -1, and what each of them scores."""
+
+    words: Int[Array, "words places"]
+    scores: Float[Array, " words"]
 
 
 class Words(AbstractFunction):
@@ -194,11 +208,11 @@ class Words(AbstractFunction):
         weights: Any = (0.0, 1.0),
     ):
         whole("num_values", num_values, least=1)
-        given = words if isinstance(words, Mapping) else dict.fromkeys(words, 0.0)
+        given = words if isinstance(words, Mapping) else dict.fromkeys(map(tuple, words), 0.0)
         if not given:
             raise InputError("the list has no words; give at least one, as in [(0, 1, 1)]")
         own = [_checked_word(word, num_values) for word in given]
-        numbers = np.asarray(list(given.values()), dtype=np.float32)
+        numbers = np.asarray(_numbers("the list says", list(given.values())), dtype=np.float32)
         wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
             raise InputError(
@@ -217,10 +231,11 @@ class Words(AbstractFunction):
         return self.prepared()(values, features)
 
     def prepared(self) -> AlongPath:
+        return self.machine.scored(self.scored().scores)
+
+    def scored(self) -> Listed:
         numbers = jax.lax.bitcast_convert_type(self.bits, jnp.float32)
-        bonus = self.weights[0] + self.weights[1] * numbers
-        along = self.machine.scored(bonus)
-        return AlongPath(along.ways, along.ends, along.target, along.order, self.listed, bonus)
+        return Listed(self.listed, self.weights[0] + self.weights[1] * numbers)
 
     def silenced(self) -> Words:
         return eqx.tree_at(lambda own: own.weights, self, jnp.zeros_like(self.weights))
@@ -251,7 +266,8 @@ def _checked_pattern(pattern: Any, num_values: int) -> Pattern:
     for place, symbol in enumerate(found):
         inner = 0 < place < len(found) - 1
         if symbol != BOUNDARY or inner:
-            _check_value(symbol, f"n-gram {found}", num_values)
+            more = ", and -1 first or last for the boundary"
+            _check_value(symbol, f"n-gram {found}", num_values, more)
     if len(found) < 2:
         raise InputError(f"n-gram {found} needs two values; single ones are factors of one site")
     return tuple(map(int, found))
@@ -266,13 +282,28 @@ def _checked_word(word: Any, num_values: int) -> Pattern:
     return tuple(map(int, found))
 
 
-def _check_value(value: Any, what: str, num_values: int) -> None:
+def _checked_sequence(sequence: Any, num_values: int) -> Pattern:
+    found = tuple(sequence)
+    for value in found:
+        if value != BOUNDARY:
+            more = ", and -1 for what is missing"
+            _check_value(value, f"sequence {found}", num_values, more)
+    return tuple(map(int, found))
+
+
+def _check_value(value: Any, what: str, num_values: int, more: str = "") -> None:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not 0 <= value < num_values:
         raise InputError(
-            f"{what} has {value!r}; values are whole numbers from 0 to {num_values - 1}, and in "
-            "n-grams -1 first or last for the boundary"
+            f"{what} has {value!r}; values are whole numbers from 0 to {num_values - 1}{more}"
         )
+
+
+def _numbers(what: str, numbers: list[Any]) -> Array:
+    try:
+        return jnp.asarray(numbers, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} {numbers!r}; all must be numbers") from None
 
 
 def _chain(start: int, parent: Any, pattern: Any) -> list[int]:

@@ -16,9 +16,8 @@ from .._inversion import invert, random_words, uniform
 from ..kernels import AbstractReversibleKernel
 from ._given import Given, State
 from ._kernels import log_density, put
-from ._paths import AlongPath
+from ._paths import Listed
 from ._restart import checked_given, given_rest
-from ._scores import FunctionScores
 from ._tree import TreeLaw, logsumexp, row_of
 
 
@@ -45,7 +44,7 @@ class WordMetropolis(AbstractReversibleKernel):
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         given, state = checked_given(x), jnp.asarray(state)
-        kind, listed = given.graph.kinds[self.kind], self._listed(given)
+        listed, kind = self._listed(given), given.graph.kinds[self.kind]
         factor_key, propose_key, accept_key = jax.random.split(key, 3)
         some = jnp.maximum(kind.count, 1)
         number = jax.random.randint(factor_key, (), 0, some)
@@ -61,7 +60,7 @@ class WordMetropolis(AbstractReversibleKernel):
 
     def log_move(self, new: State, old: State, x: Input = None) -> Scalar:
         given, changed = checked_given(x), new != old
-        kind, listed = given.graph.kinds[self.kind], self._listed(given)
+        listed, kind = self._listed(given), given.graph.kinds[self.kind]
 
         def by(number: Array) -> Scalar:
             scope = jnp.asarray(kind.scopes)[number]
@@ -79,22 +78,13 @@ class WordMetropolis(AbstractReversibleKernel):
     def density(self) -> Callable[[State, Input], Scalar]:
         return log_density
 
-    def _listed(self, given: Given) -> tuple[Array, Array]:
-        """All words, and their scores."""
-        scores = given.scores.get(self.kind)
-        found = scores.potential if isinstance(scores, FunctionScores) else None
-        if not isinstance(found, AlongPath) or found.listed is None or found.bonus is None:
-            with_words = [
-                name
-                for name, own in given.scores.items()
-                if isinstance(own, FunctionScores)
-                and getattr(own.potential, "listed", None) is not None
-            ]
+    def _listed(self, given: Given) -> Listed:
+        if self.kind not in given.words:
             raise InputError(
-                f"WordMetropolis({self.kind!r}) needs factors of that kind along paths of three or "
-                f"more places, with a potential Words(…); such kinds here: {with_words or 'none'}"
+                f"WordMetropolis({self.kind!r}) needs factors of that kind with a potential "
+                f"Words(…); such kinds here: {sorted(given.words) or 'none'}"
             )
-        return found.listed, found.bonus
+        return given.words[self.kind]
 
 
 class _Path(NamedTuple):
@@ -112,11 +102,8 @@ class _Path(NamedTuple):
     """Of words, and of u."""
 
     @classmethod
-    def of(
-        cls, given: Given, listed: tuple[Array, Array], state: State, scope: Array, share: float
-    ) -> _Path:
-        table, bonus = listed
-        places = scope.shape[0]
+    def of(cls, given: Given, listed: Listed, state: State, scope: Array, share: float) -> _Path:
+        table, places = listed.words, scope.shape[0]
         table = jnp.pad(table, ((0, 0), (0, max(0, places - table.shape[1]))), constant_values=-1)
         fits = ((table[:, :places] >= 0) == (scope >= 0)).all(axis=1)
         fits &= (table[:, places:] < 0).all(axis=1)
@@ -130,7 +117,7 @@ class _Path(NamedTuple):
             own = given.base.sites[scope, known] + given.base.branches[scope, rows, known]
             return jnp.where(there, own, 0).sum()
 
-        logits = jnp.where(fits, jax.vmap(score)(words) + bonus, -jnp.inf)
+        logits = jnp.where(fits, jax.vmap(score)(words) + listed.scores, -jnp.inf)
         total = logsumexp(logits)
         some = jnp.isfinite(total)
         log_words = jnp.where(some, logits - jnp.where(some, total, 0), -jnp.inf)
