@@ -257,7 +257,10 @@ def confirm(text, program, verdict):
             if fact["concludes"] == cut.name:
                 after = same(cut, fact["values"])
                 script.append(f"(define-fun {cut.name}! ({listed}) Bool {after})")
-        head = "true" if head == "false" else written([f"{head[0]}!", *head[1:]])
+        if isinstance(head, str):
+            head = "true" if head == "false" else f"{head}!"
+        else:
+            head = written([f"{head[0]}!", *head[1:]])
         solver = z3.Solver()
         solver.from_string("\n".join(script) + f"(assert {written(body)})(assert {head})")
         assert solver.check() == z3.sat
@@ -280,7 +283,7 @@ def same(cut, values):
         value = values[shown[name]]
         told = ("false", "true")[value] if kind == "Bool" else literal(value)
         parts.append(f"(= x{i} {told})")
-    return f"(and {' '.join(parts)})"
+    return f"(and true {' '.join(parts)})"
 
 
 @pytest.mark.parametrize("name", ["place0", "k", "cell?1", "choice?", "a?0", "a!", "b?", "q"])

@@ -167,7 +167,18 @@ def chosen(place="(+ i 1)"):
     )
 
 
+def alike(place="1"):
+    """Two arrays of one kind, of which a single cell is known; a predicate without arguments."""
+    return horn(
+        {"Z": "", "P": A},
+        ("n", "true", "Z"),
+        ("A", "(and Z (= (select A 0) 1))", "(P A)"),
+        ("A B", f"(and (P A) (P B) Z (not (= (select A {place}) (select B {place}))))", "false"),
+    )
+
+
 SAFE = {
+    "alike": alike("0"),
     "ordered": ordered(),
     "both": both(),
     "chosen": chosen(),
@@ -179,6 +190,7 @@ SAFE = {
     "flagged": flagged(),
 }
 UNSAFE = {
+    "alike": alike(),
     "ordered": ordered("(< (select A 1) (select A 2))"),
     "both": both("(+ i 1)"),
     "chosen": chosen("i"),

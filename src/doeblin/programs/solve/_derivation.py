@@ -14,6 +14,7 @@ from ._paths import Path
 from ._replay import Fact, Failure
 
 _MOST = 2 * SECOND
+_MOST_STEPS = 200
 
 
 def replay_arrays(system: System, path: Path, budget: Budget) -> Failure | None:
@@ -21,16 +22,42 @@ def replay_arrays(system: System, path: Path, budget: Budget) -> Failure | None:
     solver says what that is, and every instance is then evaluated without it."""
     if not path.steps or any(turns != 1 for turns in path.turns):
         return None
-    clauses = [system.clauses[index] for index, _ in path.steps]
-    built = [path.builds_on(number) for number in range(len(clauses))]
-    for number, (clause, before) in enumerate(zip(clauses, built, strict=True)):
+    built = [path.builds_on(number) for number in range(len(path.steps))]
+    for number, before in enumerate(built):
         if any(not 0 <= step < number for step in before):
             return None
-        if [clauses[step].target for step in before] != [p.cut for p in clause.premises]:
+        premises = system.clauses[path.steps[number][0]].premises
+        targets = [system.clauses[path.steps[step][0]].target for step in before]
+        if targets != [premise.cut for premise in premises]:
             return None
-    solver = _Asked(clauses, built, budget)
-    values = solver.values([values for _, values in path.steps]) or solver.values(())
-    return _checked(system, clauses, built, values) if values is not None else None
+    # Two premises that are alike in the cells that were looked at may be different arrays.
+    for steps in filter(None, (list(enumerate(built)), _unfolded(built))):
+        clauses = [system.clauses[path.steps[step][0]] for step, _ in steps]
+        origins = [origin for _, origin in steps]
+        solver = _Asked(clauses, origins, budget)
+        values = solver.values([path.steps[step][1] for step, _ in steps]) or solver.values(())
+        if values is not None:
+            return _checked(system, clauses, origins, values)
+    return None
+
+
+def _unfolded(built: Sequence[tuple[int, ...]]) -> list[tuple[int, tuple[int, ...]]]:
+    """The steps that the last one builds on, one for each time that it is built on; none if they
+    are too many, or the same as before."""
+    sizes: list[int] = []
+    for before in built:
+        sizes.append(1 + sum(sizes[step] for step in before))
+    if not len(built) < sizes[-1] <= _MOST_STEPS:
+        return []
+    made: list[tuple[int, tuple[int, ...]]] = []
+
+    def copied(step: int) -> int:
+        origin = tuple(copied(before) for before in built[step])
+        made.append((step, origin))
+        return len(made) - 1
+
+    copied(len(built) - 1)
+    return made
 
 
 class _Asked:
@@ -125,8 +152,11 @@ def _checked(
             facts.append(Fact("failure", free, origin, clause.place))
             return Failure(None, facts) if number == len(clauses) - 1 else None
         cut = system.cuts[clause.target]
-        shown = (*cut.shown, *(bank.variable for bank in cut.arrays))
         heads.append(tuple(ends))
+        names = (*cut.variables, *(bank.name for bank in cut.arrays))
+        shown = (*cut.shown, *(bank.variable for bank in cut.arrays))
         told = [v.as_dict() if isinstance(v, Contents) else int(v) for v in ends]
-        facts.append(Fact(cut.name, dict(zip(shown, told, strict=True)), origin, clause.place))
+        said = dict(zip(names, zip(shown, told, strict=True), strict=True))
+        in_order = dict(said[name] for name in cut.formals or names)
+        facts.append(Fact(cut.name, in_order, origin, clause.place))
     return None
