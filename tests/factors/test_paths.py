@@ -60,7 +60,7 @@ def patterns(draw) -> dict[tuple[int, ...], float]:
     return weights or {(0, 1): 1.0}
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @for_all(patterns(), st.lists(st.integers(0, VALUES - 1), min_size=1, max_size=PLACES))
 def test_ngrams_are_counted_and_scored_locally(weights, path):
     potential = NGrams(weights, VALUES)

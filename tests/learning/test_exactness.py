@@ -100,9 +100,11 @@ KINDS = {
 }
 
 
+# Of `make test`, by its part in double precision alone.
+DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS = {
-    "bidirectional": pytest.mark.double,
-    "forward, staged, latent": pytest.mark.double,
+    "bidirectional": DOUBLE,
+    "forward, staged, latent": DOUBLE,
     "forward": pytest.mark.thorough,
     "reversal": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,

@@ -128,8 +128,10 @@ CASES: dict[str, tuple] = {
 }
 
 
+# Of `make test`, by its part in double precision alone.
+DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS = {
-    "bidirectional": pytest.mark.double,
+    "bidirectional": DOUBLE,
     "bidirectional, staged, geometric": pytest.mark.thorough,
     "reversal, no mass outside": pytest.mark.thorough,
 }

@@ -21,7 +21,7 @@ compiled = pytest.mark.skipif("gcc" not in compilers(), reason="the truth comes 
 
 @compiled
 def test_verdicts_agree_with_compilers():
-    total = judge(range(60), timeout=0.5, levels=["-O2"])
+    total = judge(range(36), timeout=0.5, levels=["-O2"])
     assert not total.wrong
     assert total.outcomes["SAFE"] >= 4 and total.outcomes["UNSAFE"] >= 4, total.outcomes
     assert total.outcomes["compilers differ"] == 0
@@ -80,13 +80,13 @@ def test_rewritings_mean_the_same(tmp_path):
 
 @compiled
 def test_no_rewriting_turns_a_verdict_around():
-    wrong, pairs = opposite(range(400, 403), timeout=1)
+    wrong, pairs = opposite(range(400, 402), timeout=1)
     assert not wrong
     assert pairs >= 4
 
 
 def test_clauses_agree_with_enumeration():
-    tally = judge_clauses(range(48), timeout=0.4)
+    tally = judge_clauses(range(30), timeout=0.4)
     assert not tally.wrong
     decided = sum(tally.outcomes[f"{k} {v}"] for k in LANGUAGES for v in ("SAFE", "UNSAFE"))
     assert decided >= 10 and tally.outcomes["mutant refused"] >= 10, tally.outcomes
