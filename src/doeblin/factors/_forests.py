@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
-from .._errors import InputError
-from ..kernels import AbstractKernel, AbstractReversibleKernel
+from ..kernels import AbstractReversibleKernel
 from ._given import Given, State
 from ._graph import Graph
-from ._kernels import log_density
+from ._kernels import AbstractSweep, log_density
 from ._restart import checked_given
 from ._scores import at_sites, inside
 from ._structure import NOTHING
@@ -62,18 +60,9 @@ class ForestGibbs(AbstractReversibleKernel):
         return log_density
 
 
-class ForestSweep(AbstractKernel):
+class ForestSweep(AbstractSweep):
     """Redraw all forests of [`ForestGibbs`][doeblin.factors.ForestGibbs] in order (or in reversed
     order): every site once in a step. Its time reversal is the sweep in the opposite order."""
-
-    order: Literal["forward", "backward"] = eqx.field(static=True, default="forward")
-
-    def __check_init__(self):
-        if self.order not in ("forward", "backward"):
-            raise InputError(f"order = {self.order!r} must be 'forward' or 'backward'")
-
-    def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
-        return self.sample_scored(key, state, x)[0]
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         given = checked_given(x)
@@ -84,7 +73,7 @@ class ForestSweep(AbstractKernel):
 
         rounds = jnp.asarray(given.graph.blocks.rounds)
         steps = (rounds, jax.random.split(key, rounds.shape[0]))
-        new, log_probs = jax.lax.scan(redraw, jnp.asarray(state), steps, reverse=self._backward)
+        new, log_probs = jax.lax.scan(redraw, jnp.asarray(state), steps, reverse=self.backward)
         return new, log_probs.sum()
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
@@ -97,22 +86,9 @@ class ForestSweep(AbstractKernel):
             return after, block.log_prob(after, state)
 
         rounds = jnp.asarray(given.graph.blocks.rounds)
-        reached, steps = jax.lax.scan(redraw, old, rounds, reverse=self._backward)
+        reached, steps = jax.lax.scan(redraw, old, rounds, reverse=self.backward)
         # Padding is never redrawn.
         return jnp.where((reached != new).any(), -jnp.inf, steps.sum())
-
-    def log_target(self, state: State, x: Input = None) -> Scalar:
-        return log_density(state, x)
-
-    def density(self) -> Callable[[State, Input], Scalar]:
-        return log_density
-
-    def reverse(self) -> ForestSweep:
-        return ForestSweep("forward" if self._backward else "backward")
-
-    @property
-    def _backward(self) -> bool:
-        return self.order == "backward"
 
 
 class _Block(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import equinox as eqx
 import jax
@@ -97,11 +97,9 @@ class ColourGibbs(AbstractReversibleKernel):
         return log_density
 
 
-class ColourSweep(AbstractKernel):
-    """Redraw all colours in order (or in reversed order): every site once in a step.
-
-    Not reversible; its time reversal is the sweep in the opposite order.
-    """
+class AbstractSweep(AbstractKernel):
+    """Redraws parts of the graph one after the other, in an order or its reverse; the reverse is
+    its time reversal."""
 
     order: Literal["forward", "backward"] = eqx.field(static=True, default="forward")
 
@@ -112,6 +110,26 @@ class ColourSweep(AbstractKernel):
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
         return self.sample_scored(key, state, x)[0]
 
+    def log_target(self, state: State, x: Input = None) -> Scalar:
+        return log_density(state, x)
+
+    def density(self) -> Callable[[State, Input], Scalar]:
+        return log_density
+
+    def reverse(self) -> Self:
+        return type(self)("forward" if self.backward else "backward")
+
+    @property
+    def backward(self) -> bool:
+        return self.order == "backward"
+
+
+class ColourSweep(AbstractSweep):
+    """Redraw all colours in order (or in reversed order): every site once in a step.
+
+    Not reversible; its time reversal is the sweep in the opposite order.
+    """
+
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         colours = jnp.asarray(checked_given(x).graph.colours)
 
@@ -120,7 +138,7 @@ class ColourSweep(AbstractKernel):
 
         keys = jax.random.split(key, colours.shape[0])
         steps = (colours, keys)
-        new, log_probs = jax.lax.scan(redraw, jnp.asarray(state), steps, reverse=self._backward)
+        new, log_probs = jax.lax.scan(redraw, jnp.asarray(state), steps, reverse=self.backward)
         return new, log_probs.sum()
 
     def log_prob(self, new: State, old: State, x: Input = None) -> Scalar:
@@ -131,23 +149,10 @@ class ColourSweep(AbstractKernel):
             return put(state, sites, new[sites]), jnp.where(sites >= 0, log_probs, 0).sum()
 
         colours = jnp.asarray(given.graph.colours)
-        steps = jax.lax.scan(redraw, old, colours, reverse=self._backward)[1]
+        steps = jax.lax.scan(redraw, old, colours, reverse=self.backward)[1]
         # Padding is never redrawn.
         beyond = jnp.arange(old.shape[0]) >= given.graph.num_sites
         return jnp.where((beyond & (new != old)).any(), -jnp.inf, steps.sum())
-
-    def log_target(self, state: State, x: Input = None) -> Scalar:
-        return log_density(state, x)
-
-    def density(self) -> Callable[[State, Input], Scalar]:
-        return log_density
-
-    def reverse(self) -> ColourSweep:
-        return ColourSweep("forward" if self._backward else "backward")
-
-    @property
-    def _backward(self) -> bool:
-        return self.order == "backward"
 
 
 def _redrawn(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import accumulate
@@ -33,7 +34,7 @@ _FAR = 40  # places beyond it are not looked at
 _TREES = 3  # a state of a tree takes so much more work than one of a run
 
 
-class Points:
+class Points(ABC):
     """The states of each cut point that were seen, each at several places of its arrays.
 
     Those are small, or `places` that the program itself names, or what its variables are.
@@ -47,9 +48,9 @@ class Points:
         self._places = {*_PLACES, *(place for place in places if abs(place) < _FAR)}
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
+    @abstractmethod
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
         """See more states, for so much work; a run that fails, if there is one."""
-        raise NotImplementedError
 
     def points(self, cut: Cut, number: int) -> NDArray[np.int64]:
         """The states at a cut point, one a row, over the variables of a cut that may have products;
