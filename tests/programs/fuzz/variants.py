@@ -23,7 +23,11 @@ from doeblin.programs import parse_program, verify
 
 FLAGS = ["-std=gnu11", "-w", "-g0", "-O1", "-fno-builtin", "-fno-sanitize-recover=all"]
 SANITIZE = ["-fsanitize=address,undefined"]
-ASSERT = "#undef assert\n#define assert(c) ((c) ? (void)0 : _exit(42))\nvoid _exit(int);\n"
+ASSERT = """#undef assert
+#define assert(c) ((c) ? (void)0 : _exit(42))
+#define sassert assert
+void _exit(int);
+"""
 RUNS = 120
 DRIVER = """
 #include <stdio.h>
@@ -36,6 +40,9 @@ static long draw(void) {{
   state = state * 6364136223846793005UL + 1442695040888963407UL;
   return (long)((state >> 33) % (2 * scale + 1)) - scale / (1 + (state >> 60) % 4);
 }}
+__attribute__((weak)) void assume(int holds) {{ if (!holds) _exit(0); }}
+__attribute__((weak)) void __VERIFIER_assume(int holds) {{ if (!holds) _exit(0); }}
+__attribute__((weak)) void __VERIFIER_error(void) {{ _exit(42); }}
 {inputs}
 {prototype}
 int main(void) {{
@@ -72,6 +79,11 @@ COMPARED = re.compile(
 )
 END = re.compile(r"(for\s*\([^;]*;[^;]*?)(<=?)(?!=)([^;]*;)")
 START = re.compile(r"(?<=[;{}\n])(\s*)(\w+(?:\[\w+\])?\s*=\s*-?\d+\s*;)")
+CALLED = re.compile(r"\b(\w*(?:unknown|nondet)\w*)\s*\(\s*\)")
+INPUT = re.compile(
+    r"\b((?:(?:unsigned|int|long|short|char|_Bool)\s+)+)(\w*(?:unknown|nondet)\w*)"
+    r"\s*\((?:void|\s)*\)\s*;"
+)
 
 
 def variants(text: str) -> Iterator[tuple[str, str]]:
@@ -103,21 +115,22 @@ class Referee:
     def failing_runs(self, text: str) -> int | None:
         driver, program = self._folder / "driver.c", self._folder / "program.c"
         body = re.sub(r"\bmain\b", "program_main", text)
-        program.write_text(re.sub(r"#include\s*<assert.h>", "", ASSERT + body))
+        program.write_text(re.sub(r'#include\s*(<assert.h>|".*")', "", ASSERT + body))
         driver.write_text(self._driver(text))
         built = self._folder / "run"
-        command = ["gcc", *FLAGS, *SANITIZE, str(program), str(driver), "-o", str(built)]
+        command = ["gcc", *FLAGS, *SANITIZE, str(program), str(driver), "-o", str(built), "-lm"]
         if subprocess.run(command, capture_output=True).returncode:
             return None
         done = subprocess.run([built], capture_output=True, text=True, timeout=300)
         return int(done.stdout.split()[0]) if done.returncode == 0 and done.stdout else None
 
     def _driver(self, text: str) -> str:
-        external = re.findall(r"extern\s+([\w ]+?)\s+(\w*(?:unknown|nondet)\w*)\s*\(", text)
-        inputs = "\n".join(f"{kind} {name}(void) {{ return draw(); }}" for kind, name in external)
-        listed = re.search(r"int\s+main\s*\(([^)]*)\)", text)
+        external = dict.fromkeys(CALLED.findall(text), "int")
+        external |= {name: kind for kind, name in INPUT.findall(text)}
+        inputs = [f"{kind} {name}(void) {{ return draw(); }}" for name, kind in external.items()]
+        listed = re.search(r"(?:int|void)\s+main\s*\(([^)]*)\)", text)
         given = [p.strip() for p in listed[1].split(",")] if listed else []
-        given = [p for p in given if p and p != "void"]
+        given = [p for p in given if p and p != "void" and "arg" not in p]
         numbers = [p.split()[-1] for p in given if "*" not in p]
         call = [f"int {name} = 1 + abs((int)draw());" for name in numbers]
         for condition in re.findall(r"requires\s+([^\\;]*);", text):
@@ -127,9 +140,9 @@ class Referee:
             call.append(f"int *{name} = malloc({length} * sizeof(int));")
             call.append(f"for (int q = 0; q < {length}; q++) {name}[q] = draw();")
         names = ", ".join(p.split("*")[-1].split()[-1] for p in given)
-        prototype = f"int program_main({', '.join(given) or 'void'});"
+        prototype = f"int program_main({', '.join(given)});"
         return DRIVER.format(
-            inputs=inputs,
+            inputs="\n".join(inputs),
             prototype=prototype,
             runs=RUNS,
             call=" ".join([*call, f"program_main({names});"]),
