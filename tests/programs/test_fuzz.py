@@ -7,6 +7,7 @@ import sys
 import pytest
 from pycparser import c_ast, c_parser
 
+from .fuzz import clause_variants
 from .fuzz.campaign import judge, own_files
 from .fuzz.clauses import LANGUAGES, judge_clauses
 from .fuzz.grammar import Generator
@@ -121,3 +122,25 @@ def test_false_variants_are_false_and_not_proved(tmp_path):
     file.write_text(COPY)
     wrong, counts, _ = campaign([file], timeout=2, most=5)
     assert not wrong and counts["false: UNSAFE"] == 5, counts
+
+
+COUNTED = """(set-logic HORN)
+(declare-fun P (Int Int) Bool)
+(assert (forall ((x Int) (y Int)) (=> (and (= x 0) (= y 0)) (P x y))))
+(assert (forall ((x Int) (y Int))
+  (let ((next (+ y 2))) (=> (P x y) (=> (< x 5) (P (+ x 1) next))))))
+(assert (forall ((x Int) (y Int)) (not (and (P x y) (> y 10)))))
+(check-sat)
+"""
+
+
+def test_false_variants_of_clauses_are_not_proved(tmp_path):
+    file = tmp_path / "counted.smt2"
+    file.write_text(COUNTED)
+    changes = dict(clause_variants.variants(clause_variants.plain(COUNTED)))
+    assert len(changes) == 12 and COUNTED not in changes.values()
+    tally = clause_variants.campaign([file], timeout=2, most=12)
+    assert not tally.wrong
+    # By hand: x ends at 5 and y at 10.
+    assert tally.outcomes["false: UNSAFE"] == tally.outcomes["Spacer unsat"] == 8, tally.outcomes
+    assert tally.outcomes["SAFE"] == 4

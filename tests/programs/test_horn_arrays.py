@@ -147,7 +147,7 @@ UNSAFE = {
 
 
 def modelled(text, model):
-    found = re.sub(r"\(declare-fun [A-Z] \(.*\) Bool\)\n", "", text)
+    found = re.sub(r"\(declare-fun \S+ \(.*\) Bool\)\n", "", text)
     assert "declare-fun" not in found
     return found.replace("(set-logic HORN)\n", f"(set-logic ALL)\n{model}")
 

@@ -138,33 +138,45 @@ def refuted(text: str, milliseconds: int = 1000) -> tuple[int, int]:
     return wrong, open_
 
 
+def judged(text: str, name: str, tally: Tally, *, timeout: float, seed: int = 0) -> str:
+    """The outcome of a text's verdict; what is wrong with it, if anything, is in the tally."""
+    try:
+        program = parse_program(text, file=name, language="horn")
+        verdict = verify(program, timeout=timeout, seed=seed)
+        outcome = verdict.outcome.value
+        if outcome == "SAFE":
+            wrong, left = refuted(modelled(text, output.model(program, verdict)))
+            tally.outcomes["clauses that Z3 leaves open"] += left
+            if wrong:
+                tally.wrong.append(f"{name}: SAFE, but {wrong} clauses do not hold")
+        elif outcome == "UNSAFE":
+            confirm(text, program, verdict)
+        else:
+            tally.reasons[verdict.reason[:60]] += 1
+    except (InputError, AssertionError) as error:
+        outcome = "wrong"
+        tally.wrong.append(f"{name}: {error!r:.200}")
+    except Exception as error:  # a crash is a finding like any other
+        outcome = "crash"
+        tally.wrong.append(f"{name}: {error!r:.200}")
+    tally.outcomes[outcome] += 1
+    return outcome
+
+
+def by_spacer(text: str, name: str, outcome: str, tally: Tally, milliseconds: int = 300) -> str:
+    """What Spacer says; the tally knows if it denies the outcome."""
+    answer = spacer(text, milliseconds)
+    tally.outcomes[f"Spacer {answer}"] += 1
+    if answer == {"SAFE": "unsat", "UNSAFE": "sat"}.get(outcome) or answer == "malformed":
+        tally.wrong.append(f"{name}: {outcome}, but Spacer says {answer}")
+    return answer
+
+
 def judge_premises(seeds: range, *, timeout: float) -> Tally:
     tally = Tally()
     for seed in seeds:
-        text = Writer(seed).text()
-        try:
-            program = parse_program(text, file=f"fuzz{seed}", language="horn")
-            verdict = verify(program, timeout=timeout, seed=seed)
-            outcome = verdict.outcome.value
-            if outcome == "SAFE":
-                wrong, left = refuted(modelled(text, output.model(program, verdict)))
-                tally.outcomes["clauses that Z3 leaves open"] += left
-                if wrong:
-                    tally.wrong.append(f"seed {seed}: SAFE, but {wrong} clauses do not hold")
-            elif outcome == "UNSAFE":
-                confirm(text, program, verdict)
-            else:
-                tally.reasons[verdict.reason[:60]] += 1
-        except (InputError, AssertionError) as error:
-            outcome = "wrong"
-            tally.wrong.append(f"seed {seed}: {error!r:.200}")
-        except Exception as error:  # a crash is a finding like any other
-            outcome = "crash"
-            tally.wrong.append(f"seed {seed}: {error!r:.200}")
-        tally.outcomes[outcome] += 1
+        text, name = Writer(seed).text(), f"seed {seed}"
+        outcome = judged(text, name, tally, timeout=timeout, seed=seed)
         if outcome in ("SAFE", "UNSAFE"):
-            answer = spacer(text, 300)
-            tally.outcomes[f"Spacer {answer}"] += 1
-            if answer == {"SAFE": "unsat", "UNSAFE": "sat"}[outcome] or answer == "malformed":
-                tally.wrong.append(f"seed {seed}: {outcome}, but Spacer says {answer}")
+            by_spacer(text, name, outcome, tally)
     return tally
