@@ -1,13 +1,13 @@
 """C, read for verification."""
 
-from ._acsl import BOUND, Formula, Names, NotUnderstood, clauses
 from ._calls import ASSERTIONS, ASSUMPTIONS, FAILURES
 from ._emitter import SIGNED_OVERFLOW, Slot, Unsupported
 from ._expressions import Expressions
 from ._library import ALLOCATING
 from ._reader import read_c
-from ._tokens import tokenize
-from ._types import BOOL, INT, LLONG, CType, Wraps, common, integer_literal, promote, type_of
+from .contracts import BOUND, Formula, Names, NotUnderstood, clauses
+from .text import tokenize
+from .types import BOOL, INT, LLONG, CType, Wraps, common, integer_literal, promote, type_of
 
 __all__ = [
     "ALLOCATING",

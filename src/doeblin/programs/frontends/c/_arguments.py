@@ -11,10 +11,9 @@ from ...system.terms import ZERO, compare, floating, ite, neg
 from ._emitter import Slot, Value
 from ._expressions import Expressions
 from ._library import ABSOLUTE, ENDINGS, FORMATS, SILENT, SIZES
-from ._points import Address, Key
-from ._tree import parts
-from ._types import DOUBLE, FLOAT, INT, CType, Opaque, Struct
 from ._unsupported import Unsupported
+from .tree import parts
+from .types import DOUBLE, FLOAT, INT, Address, CType, Key, Opaque, Struct
 
 
 class Arguments(Expressions):

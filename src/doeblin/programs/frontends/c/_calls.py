@@ -37,9 +37,8 @@ from ._library import (
     is_input,
 )
 from ._outside import Outside
-from ._points import Address
-from ._shapes import assigned
-from ._types import INT, LONG, CType, Opaque, Struct
+from .tree import assigned
+from .types import INT, LONG, Address, CType, Opaque, Struct
 
 __all__ = ["ASSERTIONS", "ASSUMPTIONS", "FAILURES", "Calls"]
 

@@ -9,11 +9,11 @@ from pycparser import c_ast
 from ...._errors import InputError
 from ...system import Assign, Store
 from ...system.terms import ZERO, const
-from ._contracts import Contracts
 from ._emitter import Cells, Slot, Value
 from ._library import NEVER_RETURN
 from ._static import ARRAY, POINTER, UNMODELLED
-from ._types import CType, Opaque, Struct
+from .contracts import Contracts
+from .types import CType, Opaque, Struct
 
 
 class Declarations(Contracts):

@@ -21,10 +21,20 @@ from ...system.terms import (
     sub,
     var,
 )
-from ._floats import OUT_OF_RANGE, compared, held, to_floating, truncated
-from ._points import Key, Pointer
-from ._types import BOOL, CType, Opaque, Wraps
 from ._unsupported import Unsupported
+from .types import (
+    BOOL,
+    OUT_OF_RANGE,
+    CType,
+    Key,
+    Opaque,
+    Pointer,
+    Wraps,
+    compared,
+    held,
+    to_floating,
+    truncated,
+)
 
 SIGNED_OVERFLOW = "undefined behaviour: signed overflow"
 

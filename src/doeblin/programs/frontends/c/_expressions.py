@@ -23,12 +23,12 @@ from ...system.terms import (
     var,
 )
 from ._emitter import Value
-from ._floats import float_literal, is_floating
-from ._heap import Heap
 from ._library import FLOATING
 from ._order import FALLIBLE, sound
 from ._static import STEPS
-from ._types import INT, ULONG, CType, Opaque, common, integer_literal, promote
+from .objects import Heap
+from .tree import is_floating
+from .types import INT, ULONG, CType, Opaque, common, float_literal, integer_literal, promote
 
 
 class Expressions(Heap):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ._types import (
+from .types import (
     BOOL,
     CHAR,
     DOUBLE,
@@ -23,7 +23,7 @@ from ._types import (
     ULONG,
     USHORT,
     CType,
-)  # fmt: skip
+)
 
 ASSERT_MACRO = "__doeblin_assert"  # what assert.h makes of `assert`
 VIOLATION = "__doeblin_violation"  # the end of the program, in a macro that is called `assert`

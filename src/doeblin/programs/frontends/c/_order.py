@@ -24,9 +24,9 @@ from ._library import (
     VIOLATION,
     is_input,
 )
-from ._shapes import assigned, mentions_pointers
 from ._static import STEPS, Static
 from ._unsupported import Unsupported
+from .tree import assigned, mentions_pointers
 
 FALLIBLE = frozenset({"/", "%", "<<", ">>"})
 _HEAP = "allocated memory"  # which of its objects are there: what pointers are worth

@@ -10,8 +10,8 @@ from pycparser import c_ast
 from ...system.terms import ZERO, compare, var
 from ._arguments import Arguments
 from ._emitter import Slot
-from ._shapes import assigned, names_in, reached_from_outside
-from ._types import INT, CType
+from .tree import assigned, names_in, reached_from_outside
+from .types import INT, CType
 
 
 class Outside(Arguments):

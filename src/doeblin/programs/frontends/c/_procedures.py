@@ -11,8 +11,8 @@ from ...system import Call, Procedure, Return, with_old_values
 from ...system.terms import ONE, ZERO, compare, var
 from ._emitter import Slot, Value
 from ._statements import Statements
-from ._tree import parts
-from ._types import BOOL, CType
+from .tree import parts
+from .types import BOOL, CType
 
 
 def recursive_groups(functions: dict[str, Any]) -> dict[str, frozenset[str]]:

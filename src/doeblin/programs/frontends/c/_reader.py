@@ -12,19 +12,23 @@ from pycparser.c_parser import ParseError
 from ...._errors import InputError, Place
 from ...system import Graph, thread_jumps, without_copies
 from ...system.terms import compare, const, var
-from ._clean import clean
 from ._emitter import NoInteger, Slot
 from ._fixed import settle
-from ._floats import addressed, mentions_floats
 from ._library import ASSERTIONS, ASSUMPTIONS, FAILURES
-from ._points import Points
-from ._preprocess import Preprocessor
 from ._procedures import Procedures, called_in, recursive_groups
-from ._rules import check_rules
-from ._shapes import allocations, assigned, indexed_by_constants, names_in, only_assigned
-from ._tokens import Token
-from ._types import Opaque, Wraps
 from ._unsupported import Unsupported
+from .text import Preprocessor, Token, clean
+from .tree import (
+    addressed,
+    allocations,
+    assigned,
+    check_rules,
+    indexed_by_constants,
+    mentions_floats,
+    names_in,
+    only_assigned,
+)
+from .types import Opaque, Points, Wraps
 
 _READINGS = 30  # of what pointers may point to
 _EXTENSIONS = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...system import Graph
 from ._emitter import Cells, Slot
-from ._points import Pointer
+from .types import Pointer
 
 
 def written(

@@ -13,9 +13,9 @@ from ._declarations import Declarations
 from ._emitter import Slot, Value
 from ._library import ASSERTIONS
 from ._scopes import written
-from ._shapes import collect_cases, failing
 from ._static import POINTER
-from ._types import CType, Opaque, Struct, promote
+from .tree import collect_cases, failing
+from .types import CType, Opaque, Struct, promote
 
 # What may stand between the annotations of a loop and the loop.
 _BEFORE_LOOPS = (

@@ -7,11 +7,12 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import InputError
-from ._directive import binary_constant
 from ._emitter import Emitter, Slot
-from ._floats import float_literal, is_floating
 from ._library import ABSOLUTE, EXPECTING, FLOATING, RANGES, SIZES, input_type
-from ._types import (
+from ._unsupported import Unsupported
+from .text import binary_constant
+from .tree import is_floating
+from .types import (
     BOOL,
     INT,
     LONG,
@@ -21,12 +22,12 @@ from ._types import (
     Opaque,
     Struct,
     common,
+    float_literal,
     integer_literal,
     layout,
     promote,
     type_of,
-)  # fmt: skip
-from ._unsupported import Unsupported
+)
 
 STEPS = {"++": 1, "--": -1, "p++": 1, "p--": -1}
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
