@@ -13,7 +13,8 @@ from xdist.scheduler import LoadFileScheduling
 # process, so that it is given to the versions only with which it was tried.
 FLAGS = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
-    FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+    # Programs are small: what it costs to divide their code among threads is more than it saves.
+    FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
 os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 
 # Traces are many small objects that live long: looking for circles among them is dear.
@@ -36,6 +37,35 @@ if os.environ.get("DOEBLIN_CHECK_SHAPES"):
 
 # What is dear to begin and shared by several files: one worker has them all.
 SHARED = ("tests/serve/", "tests/gestures/decoder/")
+# What takes longest comes first, so that no worker goes on alone at the end.
+FIRST = (
+    "tests/serve/",
+    "tests/test_docs.py",
+    "tests/gestures/decoder/",  # compiles what a page uses later
+    "tests/formulas/engine/",
+    "tests/programs/frontends/test_c_semantics.py",
+    "tests/kernels/test_contract.py",
+    "tests/chains/test_chain.py",
+    "tests/programs/test_fuzz.py",
+    "tests/learning/test_exactness.py",
+    "tests/crf/",
+    "tests/programs/test_corpus.py",
+    "tests/chains/",
+    "tests/gestures/paper/",
+    "tests/factors/",
+    "tests/devices/",
+    "tests/kernels/",
+    "tests/learning/",
+    "tests/programs/test_",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        found = (n for n, start in enumerate(FIRST) if item.nodeid.startswith(start))
+        return next(found, len(FIRST))
+
+    items.sort(key=place)
 
 
 class _Scheduling(LoadFileScheduling):
@@ -46,4 +76,5 @@ class _Scheduling(LoadFileScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
     """As `--dist loadfile`, and the files of one folder together that share a server or a model."""
+    config.option.loadscopereorder = False  # not by the number of tests
     return _Scheduling(config, log) if config.getoption("dist") == "loadfile" else None

@@ -8,6 +8,7 @@ import os
 import pkgutil
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import warnings
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import doeblin
+from doeblin.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,22 +71,55 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
             runpy.run_path(str(program))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
-def test_console_commands_run(page: Path, tmp_path: Path):
-    """One after the other, in a folder that holds the repository's examples."""
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+def shell(command: str) -> tuple[int, str]:
+    """As a person types it: its status, and what it says."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        shell=True,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, done.stdout
+
+
+def here(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """In this process, which has imported and compiled much of it already."""
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    return int(stopped.value.code or 0), "".join(capsys.readouterr())
+
+
+# What is on several pages and leaves no file behind need not run twice.
+SEEN: set[str] = set()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
+def test_console_commands_run(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    """One after the other, in a folder that holds the repository's examples.
+
+    Those of the README, and what has a pipe, by a shell.
+    """
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
     for command in commands(page):
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        if command in SEEN:
+            continue
+        before = set(tmp_path.iterdir())
+        words = shlex.split(command)
+        plain = words[0] == "doeblin" and "|" not in words and page.name != "README.md"
+        status, said = here(words[1:], capsys) if plain else shell(command)
+        assert status == 0, f"{command}\n{said}"
+        if set(tmp_path.iterdir()) == before:
+            SEEN.add(command)
 
 
 def test_tests_that_the_pages_point_to_exist():
