@@ -71,16 +71,17 @@ class Program:
             return self._made[0][1]
         if self.given is not None:
             if self.given.cellular:
-                graph, exact = likeness(from_bases(self.given))
+                graph, exact = likeness(from_bases(self.given), tick)
+                cells = with_cells(exact, Coordinates(graph).of, tick)
                 self._alike.append(graph)
-                self._made.append((exact, with_cells(exact, Coordinates(graph).of)))
+                self._made.append((exact, cells))
             else:
                 self._made.append((self.given, self.given))
             return self._made[0][1]
         if self.graph is None:
             raise InputError(f"{self.file} was not understood: {self.unsupported}")
         exact = system_of(self.graph, self.file, tick)
-        self._made.append((exact, with_cells(exact, Coordinates(self.graph).of)))
+        self._made.append((exact, with_cells(exact, Coordinates(self.graph).of, tick)))
         return self._made[0][1]
 
     @property

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from ..system.terms import Term, add, compare, const, divide, mul, postorder, var
+from ..system.terms import Term, add, compare, const, divide, mul, postorder, texts, var
 
 PRIME = (1 << 31) - 1
 _LARGEST = math.isqrt(PRIME // 2)  # of a numerator or denominator that a residue may stand for
 _MOST_TERMS = 600
+_MOST_FACTORS = 64  # of a monomial; squaring again and again doubles them
 
 Monomial = tuple[str, ...]
 Polynomial = dict[Monomial, int]
@@ -22,7 +23,7 @@ ONE: Monomial = ()
 
 
 class TooManyTerms(Exception):
-    """A product grew beyond what is worth looking at."""
+    """A product grew beyond what is worth looking at: in terms, or in factors of one."""
 
 
 def order(monomial: Monomial) -> tuple[int, Monomial]:
@@ -41,12 +42,14 @@ def degree(polynomial: Polynomial) -> int:
 
 def times(left: Polynomial, right: Polynomial) -> Polynomial:
     found: Polynomial = {}
+    if left and right and degree(left) + degree(right) > _MOST_FACTORS:
+        raise TooManyTerms
     for one, a in left.items():
         for two, b in right.items():
             product = tuple(sorted(one + two))
             found[product] = (found.get(product, 0) + a * b) % PRIME
-    if len(found) > _MOST_TERMS:
-        raise TooManyTerms
+        if len(found) > _MOST_TERMS:
+            raise TooManyTerms
     return {m: c for m, c in found.items() if c}
 
 
@@ -126,10 +129,11 @@ def _node(
 
 def comparisons(terms: Iterable[Term]) -> list[tuple[str, Term, Term]]:
     """All comparisons of integers in some terms, once each."""
-    found = {}
+    terms = tuple(terms)
+    found, known = {}, texts(*terms)
     for node in postorder(*terms):
         if node.op in ("<=", "<", "=") and not node.args[0].boolean:
-            found[repr(node)] = (node.op, node.args[0], node.args[1])
+            found[known[id(node)]] = (node.op, node.args[0], node.args[1])
     return list(found.values())
 
 

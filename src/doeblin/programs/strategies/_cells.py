@@ -63,7 +63,7 @@ class CellWise:
         assert graph is not None
         self._graph = graph
         self._system = program.system
-        self._plainer = with_cells(program.exact)
+        self._plainer = with_cells(program.exact, tick=judge.budget.tick)
         self._proved: list[tuple[System, list[list[Dnf]]]] = []
         found = harvest(program.system, graph)
         bases = {bank.base for cut in program.system.cuts for bank in cut.arrays}
@@ -189,6 +189,7 @@ class CellWise:
         return with_cells(
             program.exact,
             lambda cut, index: tuple(e for e in every.of(cut, index) if e.near == near),
+            self._judge.budget.tick,
         )
 
     def _hinted(self, system: System) -> list[list[Dnf]]:

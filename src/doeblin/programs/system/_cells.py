@@ -43,15 +43,19 @@ _NAMES = ("k", "j", "m", "p", "q", "cell")
 Wanted = Callable[[Cut, str], tuple[Extra, ...]]
 
 
-def with_cells(system: System, wanted: Wanted = lambda cut, index: ()) -> System:
+def with_cells(
+    system: System,
+    wanted: Wanted = lambda cut, index: (),
+    tick: Callable[[], None] = lambda: None,
+) -> System:
     """The system over integers; clauses and cuts keep their numbers. States are also looked at by
-    what is `wanted` of a cut."""
+    what is `wanted` of a cut. `tick` is called often and may raise to stop the work."""
     if not system.cellular:
         return system
     index = _index(system)
     cuts = tuple(_with_cells(cut, index, wanted) for cut in system.cuts)
     named = _named(system)
-    clauses = tuple(_Step(clause, cuts, index, named).clause() for clause in system.clauses)
+    clauses = tuple(_Step(clause, cuts, index, named, tick).clause() for clause in system.clauses)
     return System(cuts, clauses, system.open)
 
 
@@ -112,7 +116,15 @@ def _shown(bank: Bank, index: Term, known: dict[str, str], kind: str = "cell") -
 class _Step:
     """A clause on its way to integers: the places of arrays that it looks at."""
 
-    def __init__(self, clause: Clause, cuts: tuple[Cut, ...], index: str, named: dict[str, Term]):
+    def __init__(
+        self,
+        clause: Clause,
+        cuts: tuple[Cut, ...],
+        index: str,
+        named: dict[str, Term],
+        tick: Callable[[], None],
+    ):
+        self._tick = tick
         self._clause = clause
         self._named = named
         self._cuts = cuts
@@ -152,7 +164,7 @@ class _Step:
             known += cells
             stated += source.indexed() if source else ()
         known += self._free.values()
-        constraint = conj((constraint, *stated, *agreeing(known), *self._within()))
+        constraint = conj((constraint, *stated, *agreeing(known, self._tick), *self._within()))
         for item in self._free.values():
             inputs += [Input(name) for name in (item.cell, item.sum) if name is not None]
         return replace(
@@ -221,6 +233,7 @@ class _Step:
         key = (id(held), "cell", text_of(index))
         found = self._found.get(key)
         if found is None:
+            self._tick()
             if held.op == "store":
                 before, at, value = held.args
                 same = alike(at, index)
@@ -242,6 +255,7 @@ class _Step:
         key = (id(held), "sum", text_of(index))
         found = self._found.get(key)
         if found is None:
+            self._tick()
             if held.op == "store":
                 before, at, value = held.args
                 inside = conj((compare("<=", ZERO, at), compare("<", at, index)))

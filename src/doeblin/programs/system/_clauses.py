@@ -167,7 +167,7 @@ def _region(
     found: dict[int, list[_State]] = {}
     failing: list[_State] = []
     todo = _topological(graph, start, number, rank)
-    for block, state in _arrivals(todo, arriving, unset):
+    for block, state in _arrivals(todo, arriving, unset, tick):
         tick()
         values, path, premises = dict(state.values), state.path, state.premises
         dead = False
@@ -230,7 +230,7 @@ def _region(
             into.setdefault(target, []).append(_State(along, values, premises))
     clauses = []
     for target, states in found.items():
-        for state in _joined(states, unset):
+        for state in _joined(states, unset, tick):
             args = tuple(
                 state.values[name] if name in state.values else unset(name)
                 for name in cuts[number[target]].variables
@@ -240,7 +240,7 @@ def _region(
                 for bank in cuts[number[target]].arrays
             )
             clauses.append((state.premises, _formula(state.path), number[target], args, held))
-    for state in _joined(failing, unset):
+    for state in _joined(failing, unset, tick):
         clauses.append((state.premises, _formula(state.path), None, (), ()))
     made = []
     for premises, formula, target, args, held in clauses:
@@ -273,20 +273,25 @@ def _bank(held: Array, filled: Fill | None = None) -> Bank:
 
 
 def _arrivals(
-    todo: list[int], arriving: dict[int, list[_State]], unset: Callable[[str], Term]
+    todo: list[int],
+    arriving: dict[int, list[_State]],
+    unset: Callable[[str], Term],
+    tick: Callable[[], None],
 ) -> Iterator[tuple[int, _State]]:
     """The blocks in order, each with the states in which it is reached."""
     for block in todo:
-        for state in _joined(arriving.pop(block, []), unset):
+        for state in _joined(arriving.pop(block, []), unset, tick):
             yield block, state
 
 
-def _joined(states: list[_State], unset: Callable[[str], Term]) -> list[_State]:
+def _joined(
+    states: list[_State], unset: Callable[[str], Term], tick: Callable[[], None]
+) -> list[_State]:
     """One state for all that build on the same calls."""
     groups: dict[tuple[Premise, ...], list[_State]] = {}
     for state in states:
         groups.setdefault(state.premises, []).append(state)
-    return [_join(group, unset) for group in groups.values()]
+    return [_join(group, unset, tick) for group in groups.values()]
 
 
 class _Lookup(dict[str, Term]):
@@ -330,12 +335,13 @@ def _formula(path: Path) -> Term:
     return conj(term if positive else negate(term) for term, positive in path)
 
 
-def _join(states: list[_State], unset: Callable[[str], Term]) -> _State:
+def _join(states: list[_State], unset: Callable[[str], Term], tick: Callable[[], None]) -> _State:
     """One state for several; complementary pairs are joined first, so that conditions cancel."""
     states = list(states)
     while len(states) > 1:
         best = None
         for j in range(len(states) - 1, 0, -1):
+            tick()
             for i in range(j - 1, -1, -1):
                 common = _common(states[i].path, states[j].path)
                 a, b = states[i].path[common:], states[j].path[common:]

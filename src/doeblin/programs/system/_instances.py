@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -17,7 +17,6 @@ from .terms import (
     const,
     implies,
     postorder,
-    smtlib,
     substitute,
     var,
 )
@@ -30,7 +29,7 @@ _Place = tuple[Term, str]  # an index, and what marks the variables of the insta
 def text_of(index: Term) -> str:
     """The same for equal terms, unless they are large."""
     nodes = sum(1 for _ in islice(postorder(index), _LARGE))
-    return smtlib(index) if nodes < _LARGE else f"{id(index)}"
+    return repr(index) if nodes < _LARGE else f"{id(index)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +108,11 @@ def _names(index: Term, name: str) -> bool:
     return index.op == "var" and index.leaf == name
 
 
-def agreeing(known: list[Known]) -> Iterable[Term]:
+def agreeing(known: list[Known], tick: Callable[[], None]) -> Iterable[Term]:
     """Of one array, equal places have equal cells and sums; a sum goes on by the cell at its end,
     and is zero up to place zero."""
     for number, one in enumerate(known):
+        tick()
         if one.sum is not None:
             below = compare("<=", one.index, ZERO)
             yield implies(below, compare("=", var(one.sum), ZERO))

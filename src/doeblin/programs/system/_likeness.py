@@ -7,6 +7,7 @@ it is what states are like, and which comparisons and indices there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ._graph import (
@@ -37,7 +38,6 @@ from .terms import (
     negate,
     postorder,
     rebuild,
-    smtlib,
     substitute,
     var,
     variables,
@@ -46,9 +46,10 @@ from .terms import (
 _FREE = (None, None)
 
 
-def likeness(system: System) -> tuple[Graph, System]:
-    """The program, and the system with cuts that know where they are in it."""
-    return _Maker(system).made()
+def likeness(system: System, tick: Callable[[], None] = lambda: None) -> tuple[Graph, System]:
+    """The program, and the system with cuts that know where they are in it. `tick` is called
+    often and may raise to stop the work."""
+    return _Maker(system, tick).made()
 
 
 def followed(system: System) -> bool:
@@ -60,8 +61,9 @@ def followed(system: System) -> bool:
 
 
 class _Maker:
-    def __init__(self, system: System):
+    def __init__(self, system: System, tick: Callable[[], None]):
         self._system = system
+        self._tick = tick
         self._graph = Graph()
         self._sites = 0
         self._cells: dict[tuple[int, str, str], str] = {}
@@ -185,6 +187,7 @@ class _Maker:
                     self._read(root, index, block, clause)
 
     def _read(self, held: Term, index: Term, block: int, clause: Clause) -> Term:
+        self._tick()
         if held.op == "store":
             before, at, value = held.args
             same = alike(at, index)
@@ -198,7 +201,7 @@ class _Maker:
             return ite(test, *sides)
         if held.op == "fill":
             return held.args[0]
-        key = (block, held.leaf, smtlib(index))
+        key = (block, held.leaf, repr(index))
         if key not in self._cells:
             name = self._variable(f"cell?{self._site()}", f"{held.leaf}[...]")
             self._cells[key] = name
@@ -281,10 +284,8 @@ def _range(name: str, parts: list[Term]) -> tuple[int | None, int | None]:
 
 def _apart(one: Clause, other: Clause) -> bool:
     """Can only one of two clauses be followed? By a condition that they have, and have not."""
-    mine = {smtlib(part) for part in _parts(one.constraint)}
+    mine = {repr(part) for part in _parts(one.constraint)}
     own = {item.name for item in (*one.inputs, *other.inputs)}
     return any(
-        smtlib(negate(part)) in mine
-        for part in _parts(other.constraint)
-        if not variables(part) & own
+        repr(negate(part)) in mine for part in _parts(other.constraint) if not variables(part) & own
     )

@@ -22,7 +22,7 @@ from ._floats import (
     rounded,
     value_text,
 )
-from ._node import Term, fold, postorder, smtlib
+from ._node import Term, fold, postorder, smtlib, texts
 from ._term import (
     DIVISIONS,
     FALSE,
@@ -127,6 +127,7 @@ __all__ = [
     "sub",
     "substitute",
     "symbol",
+    "texts",
     "trunc_div",
     "trunc_rem",
     "truth",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....linear import numeral, symbol
+
+_LONGEST = 2000  # characters of a part as `repr` writes it
 
 
 class Term:
@@ -20,7 +23,7 @@ class Term:
         self.boolean = boolean
 
     def __repr__(self) -> str:
-        return smtlib(self)
+        return texts(self)[id(self)]
 
     @property
     def constant(self) -> bool:
@@ -66,3 +69,15 @@ def node_text(node: Term, args: list[str]) -> str:
 def smtlib(term: Term) -> str:
     """One expression; shared parts are written as often as they are used."""
     return fold(term, node_text)
+
+
+def texts(*roots: Term) -> dict[int, str]:
+    """A text for each node, by its identity; the same for the same terms. Long parts of it are
+    digests: terms that share their parts may be exponentially long when written out."""
+    found: dict[int, str] = {}
+    for node in postorder(*roots):
+        text = node_text(node, [found[id(item)] for item in node.args])
+        if len(text) > _LONGEST:
+            text = f"<{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}>"
+        found[id(node)] = text
+    return found

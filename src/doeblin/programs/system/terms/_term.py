@@ -17,6 +17,7 @@ from ._floats import OPERATIONS, float_value, floating
 from ._node import Term, fold, postorder
 
 COMPARISONS = frozenset({"<=", "<", "="})
+_LONG = 64  # parts of a sum; one that is doubled again and again would have as many as its value
 
 
 def const(value: int) -> Term:
@@ -50,11 +51,28 @@ def add(*parts: Term) -> Term:
                 total += item.leaf
             else:
                 rest.append(item)
+    if len(rest) > _LONG:
+        rest = _gathered(rest)
+        if len(rest) > _LONG:  # sums of sums
+            rest = [part for part in parts if not part.constant]
+            total = sum(part.leaf for part in parts if part.constant)
     if not rest:
         return const(total)
     if total:
         rest.append(const(total))
     return rest[0] if len(rest) == 1 else Term("+", tuple(rest), None, False)
+
+
+def _gathered(parts: list[Term]) -> list[Term]:
+    """The parts of a sum, those that are multiples of the same variable or node once."""
+    total: dict[str | int, tuple[int, Term]] = {}
+    for part in parts:
+        factor, rest = 1, part
+        if part.op == "*" and part.args[0].constant:
+            factor, rest = part.args[0].leaf, part.args[1]
+        key = rest.leaf if rest.op == "var" else id(rest)
+        total[key] = (total.get(key, (0, rest))[0] + factor, rest)
+    return [mul(const(factor), rest) for factor, rest in total.values() if factor]
 
 
 def mul(left: Term, right: Term) -> Term:
@@ -70,7 +88,7 @@ def mul(left: Term, right: Term) -> Term:
             return right
         if right.op == "*" and right.args[0].constant:
             return mul(const(factor * right.args[0].leaf), right.args[1])
-        if right.op == "+":
+        if right.op == "+" and not any(item.op == "+" for item in right.args):
             return add(*(mul(left, item) for item in right.args))
     return Term("*", (left, right), None, False)
 
