@@ -1,11 +1,14 @@
 """Terms share their parts: nothing may grow with what a term would be when it is written out."""
 
 import pytest
+import z3
 
 from doeblin.programs import parse_program
 from doeblin.programs.polynomials import abstract_system, polynomial_of
 from doeblin.programs.polynomials._ring import TooManyTerms
 from doeblin.programs.system.terms import (
+    ONE,
+    Translator,
     add,
     compare,
     const,
@@ -82,6 +85,14 @@ def test_products_have_few_factors():
     with pytest.raises(TooManyTerms):
         polynomial_of(doubled(squared))
     assert polynomial_of(doubled(squared, 3)) == {("x",) * 8: 1}
+
+
+def test_the_solver_is_given_no_product_that_it_would_write_out():
+    translate = Translator(z3.Context())
+    with pytest.raises(z3.Z3Exception, match="factors"):
+        translate(doubled(squared, 40))
+    inner = doubled(lambda t: add(mul(t, t), ONE), 40)  # it leaves sums as they are
+    assert translate(inner).num_args() == 2
 
 
 def test_names_of_products_are_short():

@@ -10,6 +10,7 @@ from ._floats import NAN, OPERATIONS, TRUNCATED, format_of, result_format
 from ._node import Term, postorder
 
 _SORTS = {32: (8, 24), 64: (11, 53)}
+_MOST_FACTORS = 1000  # of a product of products
 
 
 class Translator:
@@ -21,6 +22,7 @@ class Translator:
         self._kept: list[Term] = []
         self._constants: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
+        self._factors: dict[int, int] = {}  # of the nodes that are products
         self._formats: dict[int, int] = {}  # of the nodes that are floating point
 
     def constant(self, name: str) -> Any:
@@ -41,9 +43,19 @@ class Translator:
     def __call__(self, term: Term) -> Any:
         for node in postorder(term):
             if id(node) not in self._done:
+                if node.op == "*":
+                    self._count(node)
                 self._done[id(node)] = self._node(node, [self._done[id(a)] for a in node.args])
                 self._kept.append(node)  # keeps the identity in use while it is a key
         return self._done[id(term)]
+
+    def _count(self, node: Term) -> None:
+        """The solver writes products of products out: 2^40 factors where one is squared 40 times,
+        and then hears of no interrupt."""
+        count = sum(self._factors.get(id(arg), 1) for arg in node.args)
+        if count > _MOST_FACTORS:
+            raise z3.Z3Exception(f"a product of more than {_MOST_FACTORS} factors")
+        self._factors[id(node)] = count
 
     def given(self, name: str, term: Term) -> Any:
         """A term that a variable takes as its value."""
