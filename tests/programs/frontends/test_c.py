@@ -35,6 +35,8 @@ def refused(text: str) -> str:
         ("#define F(a) a\nint main() { return F(1, 2); }", "p.c:2:21: macro 'F' takes 1"),
         ("int f() { return 1; }\nint g() { return 2; }", "there is no function 'main'"),
         ("int main() { int x = ", "p.c:1:20"),
+        ("double x = 1.0f99; int main() {}", "p.c:1:12: C syntax error before: 99"),
+        ("double x = 1.0dx; int main() {}", "p.c:1:12: C syntax error before: dx"),
     ],
 )
 def test_malformed(text, message):
@@ -154,6 +156,22 @@ def test_signed_overflow_is_undefined_behaviour():
 
 
 COMPILER = shutil.which("cc")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="compares with a C compiler, and there is none")
+def test_suffixes_of_other_formats_are_named(tmp_path):
+    known = ["1.0f64", ".5f128", "1e3f32x", "0x1p3f64", "1.5df", "1.0q"]
+    for at, number in enumerate([*known, "1.0f99", "1.0dx"]):
+        source = tmp_path / "f.c"
+        source.write_text(text := f"double x = {number}; int main() {{ return 0; }}")
+        accepted = subprocess.run(
+            [str(COMPILER), "-w", "-fsyntax-only", source], capture_output=True, check=False
+        )
+        if accepted.returncode == 0:  # of some of them not every compiler knows
+            said = parse_program(text, file="f.c").unsupported
+            assert said == f"unsupported: the suffix of '{number}' at f.c:1:12"
+        else:
+            assert at > 0  # _Float64 is C's
 
 
 @pytest.mark.skipif(COMPILER is None, reason="compares with a C compiler, and there is none")

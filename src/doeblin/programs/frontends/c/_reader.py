@@ -31,6 +31,8 @@ from .tree import (
 from .types import Opaque, Points, Wraps
 
 _READINGS = 30  # of what pointers may point to
+# Numbers of formats that have suffixes of their own: _Float64, _Decimal64, __float128.
+_WIDTHS = r"\.?\d[\w.+-]*?([fF](16|32|64|128)x?|[dD][fFdDlL]|[qQwW])"
 _EXTENSIONS = {
     "_Alignof": "'_Alignof' an expression",
     "__builtin_offsetof": "'offsetof'",
@@ -111,6 +113,8 @@ def _extension(tokens: list[Token], places: list[Place], place: Place | None) ->
     """What compilers take and the parser does not: a few things of GNU C."""
     at = places.index(place) if place is not None and place in places else 0
     before = [token.text for token in tokens[max(0, at - 3) : at + 1]]
+    if at < len(tokens) and re.fullmatch(_WIDTHS, tokens[at].text):
+        return Unsupported(f"the suffix of '{tokens[at].text}'", places[at])
     for word, what in _EXTENSIONS.items():
         if word in before:
             return Unsupported(what, places[at])
