@@ -50,7 +50,7 @@ def run() -> dict[str, Any]:
 
 
 def _paths(suites: list[str]) -> list[Path]:
-    from doeblin.programs.batch import find_files
+    from doeblin.programs.files import find_files
 
     return find_files(suites) if suites else []
 

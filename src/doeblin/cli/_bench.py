@@ -73,7 +73,7 @@ def verify(
       doeblin bench verify suites/hola --no-peers --without facets --without modes
     """
     from ..programs import without_sources
-    from ..programs.batch import find_files
+    from ..programs.files import find_files
     from ..programs.peers import PEERS, QUANTIFIED, ask_peer
 
     if not os.path.isdir(folder):

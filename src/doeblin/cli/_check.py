@@ -38,8 +38,8 @@ def check(file: str, certificate: str, timeout: float, ints: str, as_json: bool)
     import re
 
     from ..programs import read_program
-    from ..programs.child import prepare_process
     from ..programs.output import check_certificate, count_conditions, decided
+    from ..programs.process import prepare_process
     from ..programs.strategies import assumptions
 
     text = read_text(certificate)

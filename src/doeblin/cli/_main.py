@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -102,7 +103,10 @@ def main(arguments: list[str] | None = None) -> None:
         status = _run(arguments, state)
     except BaseException as error:  # every way to end is in the table
         status = _explain(error, state)
-    sys.exit(flushed(status))
+    status = flushed(status)
+    if arguments is None:  # the process ends now, and needs no search for rubbish before
+        gc.freeze()
+    sys.exit(status)
 
 
 def _run(arguments: list[str] | None, state: _State) -> int:

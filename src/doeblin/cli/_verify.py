@@ -94,7 +94,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         if options["ints"] == "math":
             raise InputError("--overflow is for C's integers: mathematical ones do not overflow")
         options["ints"] = "overflow"
-    from ..programs.batch import find_files
+    from ..programs.files import find_files
 
     paths = find_files(list(files))
     settings = {
@@ -134,7 +134,7 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     from .._compiling import clock
     from ..programs import read_program
     from ..programs import verify as prove
-    from ..programs.child import GRACE, prepare_process
+    from ..programs.process import GRACE, prepare_process
 
     prepare_process()
     cancel, done = threading.Event(), threading.Event()
@@ -184,8 +184,6 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
 
 
 def _report(program: Any, verdict: Any, options: dict[str, Any]) -> None:
-    from ..programs import output
-
     if options["as_json"] or options["jsonl"]:
         _console.print_json(verdict.as_dict())
     elif options["form"] == "chc":
@@ -193,6 +191,8 @@ def _report(program: Any, verdict: Any, options: dict[str, Any]) -> None:
     else:
         _show(program, verdict, options)
     if options["model"] and verdict.outcome.value == "SAFE":
+        from ..programs import output
+
         for line in output.model(program, verdict).splitlines():
             _console.echo(line)
 
@@ -239,7 +239,6 @@ def _leave(status: int) -> NoReturn:
 
 
 def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
-    from ..programs import output
     from ..programs.verdict import INTS
 
     name = verdict.outcome.value
@@ -261,12 +260,10 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
         _console.echo(f"  {where}  {invariant.text}")
     if name == "UNSAFE":
         _show_inputs(verdict)
-        calls = output.calls(program, verdict)
-        for line in calls[:_CALLS]:
-            _console.echo(f"  {line}")
-        if len(calls) > _CALLS:
-            _console.echo(f"  … and {len(calls) - _CALLS} more calls (--json has them)")
+        _show_calls(program, verdict)
     if options["trace"]:
+        from ..programs import output
+
         for line in output.trace(program, verdict):
             _console.echo(line)
     if verdict.remarks is not None:
@@ -278,6 +275,16 @@ def _show(program: Any, verdict: Any, options: dict[str, Any]) -> None:
         f"  {verdict.seconds:.2f} s, {verdict.rounds} rounds, method {verdict.method}, "
         f"seed {verdict.seed}, integers: {INTS[verdict.ints]}"
     )
+
+
+def _show_calls(program: Any, verdict: Any) -> None:
+    from ..programs import output
+
+    calls = output.calls(program, verdict)
+    for line in calls[:_CALLS]:
+        _console.echo(f"  {line}")
+    if len(calls) > _CALLS:
+        _console.echo(f"  … and {len(calls) - _CALLS} more calls (--json has them)")
 
 
 def _show_inputs(verdict: Any) -> None:

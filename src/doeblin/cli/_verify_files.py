@@ -83,23 +83,19 @@ def reproduced(program: Any, verdict: Any, target: str | None) -> tuple[Any, lis
 def write_outputs(program: Any, verdict: Any, options: dict[str, Any]) -> Iterator[str]:
     """All but the test: what was written; a file for the other verdict is mentioned as not
     written."""
-    from ..programs import output
-
-    writers = (
-        ("acsl", ("SAFE",), output.acsl),
-        ("witness", ("SAFE", "UNSAFE"), output.witness),
-        ("certificate", ("SAFE",), output.certificate),
-    )
-    for name, verdicts, make in writers:
+    writers = {"acsl": ("SAFE",), "witness": ("SAFE", "UNSAFE"), "certificate": ("SAFE",)}
+    for name, verdicts in writers.items():
         target = options[name]
         if not target:
             continue
         if verdict.outcome.value not in verdicts:
             yield f"not written: {target} (--{name} is for {' and '.join(verdicts)})"
             continue
+        from ..programs import output  # a proof that is only told does not wait for it
+
         try:
             _check_included(program, target)
-            text = make(program, verdict)
+            text = getattr(output, name)(program, verdict)
         except InputError as error:  # the verdict stands
             yield f"not written: {target} ({error})"
             continue

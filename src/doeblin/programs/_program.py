@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +11,6 @@ from typing import Literal
 from .._errors import InputError, Place
 from .._files import MEBIBYTE, decode, read_bytes
 from .frontends.c import SIGNED_OVERFLOW, Unsupported, Wraps, read_c
-from .frontends.smt import read_horn, read_sygus, resolved
 from .system import (
     Coordinates,
     Graph,
@@ -57,6 +55,8 @@ class Program:
     @cached_property
     def digest(self) -> str:
         """sha256 of the file as it is, or of the text where there is none."""
+        import hashlib
+
         return hashlib.sha256(self.data or self.text.encode("utf-8", "replace")).hexdigest()
 
     @property
@@ -94,7 +94,11 @@ class Program:
     def resolved(self) -> Program | None:
         """Clauses with arrays that form no loop, without predicates: the ways to a failure."""
         held = self.given is not None and self.given.cellular and self.given.cuts
-        made = resolved(self.given) if held and self.given is not None else None
+        if not held or self.given is None:
+            return None
+        from .frontends.smt import resolved
+
+        made = resolved(self.given)
         return replace(self, given=made, _readings={}, _made=[], _alike=[]) if made else None
 
     @property
@@ -162,6 +166,8 @@ def parse_program(
         if language == "c":
             graph = read_c(text, file, wraps=_WRAPS[ints], folder=folder)
             return Program(file, text, language, ints, graph=graph, folder=folder)
+        from .frontends.smt import read_horn, read_sygus  # which C does without
+
         if language == "sygus":
             return Program(file, text, language, ints, given=read_sygus(text, file))
         if language == "horn":

@@ -10,31 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._errors import InputError
 from .._fleet import Fleet, Lost, completed, dask_cluster
-from ._program import LANGUAGES
 from .child import Children, Request, verify_in_child
-
-
-def find_files(paths: list[str]) -> list[Path]:
-    """The files that these names mean; folders are searched for programs, recursively."""
-    found: list[Path] = []
-    for name in paths:
-        path = Path(name)
-        if not name:
-            raise InputError("a file name is empty")
-        if os.path.isdir(path):
-            inside = sorted(p for p in path.rglob("*") if p.suffix in LANGUAGES and p.is_file())
-            if not inside:
-                raise InputError(
-                    f"there is no program ({', '.join(LANGUAGES)}) in the folder '{path}'"
-                )
-            found += inside
-        elif os.path.exists(path):  # which knows names that are too long
-            found.append(path)
-        else:
-            raise InputError(f"there is no file '{path}'")
-    return found
 
 
 @dataclass

@@ -6,7 +6,6 @@ verified by the worker of an executor itself, but by a child of it.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -26,31 +25,12 @@ from .._children import end_with_parent
 from .._errors import InputError
 from .._fleet import WorkerLostError
 from ._program import read_program
+from .process import GRACE, prepare_process
 from .verdict import Outcome, Verdict
 
-GRACE = 0.8
-MEMORY_MB = 1500
-_DEEP = 20_000
 _IDLE = 60.0
 """Seconds after which a child that nobody asks ends itself: workers of clusters live on."""
 _CODE = "from doeblin.programs.child import serve; serve({})"
-
-
-def prepare_process() -> None:
-    """Limits for a process that verifies files: the solver's memory, and deep recursion.
-
-    What the solver prints past Python (it does when it runs into a bug of its own) goes nowhere.
-    """
-    import z3
-
-    z3.set_param("memory_max_size", MEMORY_MB)
-    sys.setrecursionlimit(_DEEP)
-    with contextlib.suppress(OSError, ValueError):  # no such stream, e.g. in a test
-        if sys.stderr is not None and sys.stderr.fileno() == 2:
-            sys.stderr.flush()
-            sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
-            with open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), 2)
 
 
 def verify_file(path: Path, options: dict[str, Any], ints: Any, **more: Any) -> Verdict:

@@ -7,7 +7,7 @@ import time
 
 from .._compiling import told_of_pauses
 from ..programs import Outcome, Program, Verdict, output, parse_program, verify
-from ..programs.child import prepare_process
+from ..programs.process import prepare_process
 from ..programs.verdict import INTS
 from ._news import Teller
 from ._worker import Emit, Handler, Message, Say

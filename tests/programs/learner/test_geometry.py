@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doeblin.programs.learner._geometry import congruences, equations, facets, two_valued
+from doeblin.programs.learner._geometry import congruences, distinct, equations, facets, two_valued
 
 
 def clouds(width, *, least=1):
@@ -92,3 +92,12 @@ def test_two_values_are_all_the_values(cloud):
 def test_a_ring_has_two_values():
     cloud = [((t + n) % 5, t, n) for t in range(5) for n in range(6)]
     assert ((1, -1, -1), (-5, 0)) in two_valued(np.array(cloud), [0, 1, 2])
+
+
+def test_distinct_rows_are_those_of_numpy():
+    rng = np.random.default_rng(5)
+    for columns in (1, 2, 4):
+        for count in (0, 1, 2, 50):
+            rows = rng.integers(-2, 3, (count, columns))
+            np.testing.assert_array_equal(distinct(rows), np.unique(rows, axis=0))
+    assert len(distinct(np.zeros((3, 0), dtype=np.int64))) == 1

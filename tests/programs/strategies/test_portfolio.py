@@ -89,7 +89,7 @@ def test_the_solvers_steps_are_counted_and_limited():
 
 def test_a_solver_that_prints_is_not_heard():
     script = (
-        "import os, sys; from doeblin.programs.child import prepare_process; prepare_process();"
+        "import os, sys; from doeblin.programs.process import prepare_process; prepare_process();"
         "os.write(2, b'foreign'); print('own', file=sys.stderr)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)

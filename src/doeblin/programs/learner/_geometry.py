@@ -26,6 +26,19 @@ _PRIME = (1 << 31) - 1  # so large that residues of small rationals are told apa
 _FEW_DENOMINATORS, _MOST_DENOMINATOR, _MOST_COEFFICIENT = 7, 200, 2000
 
 
+def distinct(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows in order, each once: as `np.unique` has them, which imports numpy's masked arrays.
+
+    >>> distinct(np.array([[2, 1], [1, 3], [2, 1], [1, 2]])).tolist()
+    [[1, 2], [1, 3], [2, 1]]
+    """
+    if rows.shape[1]:
+        rows = rows[np.lexsort(rows.T[::-1])]
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return rows[first]
+
+
 def facets(
     points: NDArray[np.int64],
     columns: Sequence[int],
@@ -39,7 +52,7 @@ def facets(
     """Facets over two to `widest` of the columns, with coefficients 1 and `scales`, simplest
     first. Over two columns also `large` coefficients are tried. `tick` is called often and may
     raise to stop the work."""
-    points = np.unique(points, axis=0)
+    points = distinct(points)
     points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
     # In any order but the sorted one, so that the first few of a face are all over it.
     points = np.random.default_rng(0).permutation(points)[:_MOST_POINTS]
@@ -91,7 +104,7 @@ def two_valued(
 def _independent(points: NDArray[np.int64], columns: Sequence[int]) -> list[int]:
     """Columns that vary and do not just repeat an earlier one, those with most values first."""
     kept: list[int] = []
-    by_values = sorted(columns, key=lambda i: (-len(np.unique(points[:, i])), i))
+    by_values = sorted(columns, key=lambda i: (-len(distinct(points[:, [i]])), i))
     for i in by_values:
         column = points[:, i]
         same = (column - sign * points[:, j] for j in kept for sign in (1, -1))

@@ -21,7 +21,8 @@ def congruences(context: Context) -> list[Dnf]:
     for prime in _PRIMES & {2, *space.moduli, *space.primes}:
         columns = space.relevant[: context.tunables.columns]
         for vector, rest in geometry.congruences(points, columns, prime):
-            if len(np.unique(points @ np.array(vector))) > 1:
+            values = points @ np.array(vector)
+            if (values != values[0]).any():
                 found[Atom(vector, EQ, rest, prime)] = None
     return single(found)
 

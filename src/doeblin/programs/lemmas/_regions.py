@@ -223,7 +223,7 @@ class Regions:
         """Variables that are zero or one."""
         ends = {*self._ends}
         chosen = (i for i in self._scalars if i not in ends)
-        return [i for i in chosen if set(np.unique(self._points[:, i])) == {0, 1}][:_FLAGS]
+        return [i for i in chosen if set(self._points[:, i].tolist()) == {0, 1}][:_FLAGS]
 
     def _mapped(self, index: Term, end: int) -> Atom | None:
         """An index that the index maps to is below a variable."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...linear import EQ, NE, Atom, Dnf
 from ..learner import Box
 from ._context import Context, holds
@@ -17,7 +15,7 @@ def sizes(context: Context) -> list[Dnf]:
     for i in space.relevant:
         if box.width(i) > context.tunables.values:
             continue
-        for value in np.unique(points[:, i]).tolist():
+        for value in sorted(set(points[:, i].tolist())):
             inside = points[points[:, i] == value]
             never = (Atom(space.unit(i), NE, value),)
             for j in space.relevant if value >= 2 else ():

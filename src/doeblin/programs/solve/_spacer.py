@@ -8,7 +8,6 @@ import z3
 
 from ..._errors import Place
 from ..frontends.c import Unsupported
-from ..frontends.smt import Reader
 from ..system import System
 from ..system.terms import TRUE, Term, Translator, said, var
 from ._budget import Budget, heedless
@@ -70,6 +69,8 @@ def spacer(
 
 def _read(expression: Any, constants: list[Any], names: tuple[str, ...]) -> Term | None:
     """Z3's formula as a term, if it is one over these constants."""
+    from ..frontends.smt import Reader  # most proofs do without
+
     reader = Reader(Place("<spacer>"))
     for constant, name in zip(constants, names, strict=True):
         reader.bind(constant, var(name))
