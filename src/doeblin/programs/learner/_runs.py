@@ -10,7 +10,7 @@ from .._tunables import ExampleTunables
 from ..solve import Path
 from ..system import Havoc, Interpreter, Run, System
 from ._data import Data, Point
-from ._starts import Starts
+from ._starts import Range, Starts, demanded
 
 BLOCK = 3  # units of work for a block of the graph, interpreted
 FAST_BLOCK = 0.02  # and compiled
@@ -22,10 +22,11 @@ def chooser(
     *,
     first: dict[int, int] | None = None,
     compared: dict[int, list[int]] | None = None,
+    demanded: dict[int, Range] | None = None,
     wide: bool = False,
 ) -> Callable[[Havoc], int]:
     """A source of random inputs: small numbers, many zeros, and the program's own constants,
-    above all those that an input is `compared` with."""
+    above all those that an input is `compared` with; often in the range that is `demanded`."""
     zero = rng.choice((0.05, 0.3, 0.5, 0.8))
     scale = rng.choice((2, 5, 12))
     if wide and constants:
@@ -39,10 +40,19 @@ def chooser(
     keen = rng.choice((0.1, 0.4, 0.9))
     weights: dict[int, list[float]] = {}
     matter = compared or {}
+    ranges = demanded or {}
+    obedient = rng.choice((0.0, 0.9, 1.0)) if ranges else 0.0
 
     def choose(havoc: Havoc) -> int:
         if havoc.site in given:
             return given.pop(havoc.site)
+        if havoc.site in ranges and rng.random() < obedient:
+            low, high = ranges[havoc.site]
+            if low is None:
+                low = (high or 0) - 2 * scale
+            return havoc.within(
+                rng.randint(low, max(low, low + 2 * scale if high is None else high))
+            )
         if rng.random() < loyal:
             if havoc.site not in liked:
                 liked[havoc.site] = some(havoc)
@@ -71,8 +81,15 @@ class Runs:
     """What it takes to run a program: its interpreter, cut points to watch, and likely inputs."""
 
     def __init__(
-        self, interpreter: Interpreter, system: System, rng: random.Random, constants: list[int]
+        self,
+        interpreter: Interpreter,
+        system: System,
+        rng: random.Random,
+        constants: list[int],
+        *,
+        obedient: bool = False,
     ):
+        self._demanded = demanded(system) if obedient else {}
         self.interpreter = interpreter
         self.system = system
         self.rng = rng
@@ -91,8 +108,14 @@ class Runs:
         self, first: dict[int, int] | None = None, *, wide: bool = False
     ) -> Callable[[Havoc], int]:
         """A source of inputs; `first` gives values to the first use of some sites."""
-        compared = self.starts.compared
-        return chooser(self.rng, self.constants, first=first, compared=compared, wide=wide)
+        return chooser(
+            self.rng,
+            self.constants,
+            first=first,
+            compared=self.starts.compared,
+            demanded=self._demanded,
+            wide=wide,
+        )
 
     def inputs_from_start(self, anywhere: float) -> Callable[[Havoc], int]:
         """Inputs that take a run into the first loop, most often."""

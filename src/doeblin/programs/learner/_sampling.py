@@ -129,7 +129,7 @@ class Sampling(Points):
         alike: bool = False,
     ):
         super().__init__(system, interpreter.names, rng, places)
-        self._runs = Runs(interpreter, system, rng, constants)
+        self._runs = Runs(interpreter, system, rng, constants, obedient=True)
         self._alike = alike
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:

@@ -40,6 +40,31 @@ def _ranges(system: System) -> dict[int, Range]:
     return found
 
 
+def demanded(system: System) -> dict[int, Range]:
+    """What every way that goes on demands of single inputs, as a loop does that reads and checks
+    them: ranges by the input's site."""
+    found: dict[int, Range] = {}
+    for clause in system.clauses:
+        sites = {item.name: item.site for item in clause.inputs if item.site is not None}
+        if clause.target is None or not sites:
+            continue
+        asked: dict[str, Range] = dict.fromkeys(sites, (None, None))
+        for name, relation, bound in _bounds(clause.constraint):
+            if name in asked and abs(bound) < _FAR:
+                low, high = asked[name]
+                if relation != "<=":
+                    low = bound if low is None else max(low, bound)
+                if relation != ">=":
+                    high = bound if high is None else min(high, bound)
+                asked[name] = low, high
+        for name, (low, high) in asked.items():
+            lowest, highest = found.get(sites[name], (low, high))
+            low = None if low is None or lowest is None else min(low, lowest)
+            high = None if high is None or highest is None else max(high, highest)
+            found[sites[name]] = low, high
+    return {site: ends for site, ends in found.items() if ends != (None, None)}
+
+
 def _bounds(term: Term) -> list[tuple[str, str, int]]:
     """Comparisons of single variables with constants that a conjunction demands."""
     if term.op == "and":

@@ -21,6 +21,7 @@ from ..system.terms import Term, postorder, variables
 from ._context import truth
 
 Vector = tuple[int, ...]
+Form = tuple[tuple[tuple[str, int], ...], int]  # variables with factors, and what is added
 _ENDS = 4  # variables that a region may end at
 _FEW = 4  # examples that show nothing
 _TERMS = 7  # of an equation, at most
@@ -28,6 +29,8 @@ _SMALL = 50  # constants that bound a cell
 _MODULI = 5
 _FLAGS = 2
 _EITHER = 16  # comparisons of which two are put together
+_FORMS = 4  # that indices have, and a region may end at
+_GUARDS = 4
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Guide:
     constants: frozenset[int] = field(default_factory=frozenset)
     steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
     places: frozenset[int] = field(default_factory=frozenset)  # constants that are indices
+    forms: tuple[Form, ...] = ()  # of indices that are no variable and no constant
 
 
 def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide:
@@ -48,10 +52,12 @@ def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide
     compared: list[set[str]] = []
     copies: list[tuple[str, str]] = []
     places: set[int] = set()
+    forms: dict[Form, None] = {}
     for block in graph.blocks:
         for statement in block.statements:
             if isinstance(statement, Load | Store):
                 indices |= variables(statement.index)
+                forms |= dict.fromkeys(_forms_of(statement.index))
                 if statement.index.constant:
                     places.add(statement.index.leaf)
             elif isinstance(statement, Assign) and statement.value.op == "var":
@@ -69,7 +75,14 @@ def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide
         indices |= {source for name, source in copies if name in indices}
     small = frozenset(c for c in found.constants if abs(c) <= _SMALL) | {-1, 0, 1, 2}
     kept = {name for name in indices - loaded if name not in bases}
-    return Guide(frozenset(kept), found, small, frozenset(_steps(graph)), frozenset(places))
+    steps = frozenset(_steps(graph))
+    return Guide(frozenset(kept), found, small, steps, frozenset(places), tuple(forms))
+
+
+def _forms_of(index: Term) -> Iterable[Form]:
+    for form, added in linear(index, str):
+        if form and (added or any(factor != 1 for factor in form.values()) or len(form) > 1):
+            yield tuple(sorted(form.items())), added
 
 
 def _steps(graph: Graph) -> Iterable[int]:
@@ -109,8 +122,9 @@ def products_of(
 class Regions:
     """Candidates at one cut point."""
 
-    def __init__(self, cut: Cut, points: NDArray[np.int64], guide: Guide):
+    def __init__(self, cut: Cut, points: NDArray[np.int64], guide: Guide, *, wide: bool = False):
         assert cut.cells is not None
+        self._wide = wide
         self._cut = cut
         self._guide = guide
         self._size = len(cut.variables)
@@ -122,10 +136,21 @@ class Regions:
         apart = {self._index, *self._cells}
         last = len(cut.plain)
         self._scalars = [i for i in range(last) if i not in apart]
-        self._ends = [i for i in self._scalars if cut.variables[i] in guide.indices][:_ENDS]
+        self._ends = self._apart(i for i in self._scalars if cut.variables[i] in guide.indices)
         moduli = {m for m in guide.found.moduli if m <= _MODULI}
         moduli |= guide.steps
+        if wide:
+            moduli |= {abs(factor) for form, _ in guide.forms for _, factor in form}
         self._moduli = sorted(m for m in moduli if 2 <= m <= _MODULI)
+
+    def _apart(self, ends: Iterable[int]) -> list[int]:
+        """A few of these; of two that are as far from each other in every state, the first."""
+        found: list[int] = []
+        for end in ends:
+            gaps = (self._points[:, end] - self._points[:, other] for other in found)
+            if len(found) < _ENDS and not any((gap == gap[:1]).all() for gap in gaps):
+                found.append(end)
+        return found
 
     def candidates(self, *, either: bool = False, claims: Sequence[Dnf] = ()) -> list[Dnf]:
         """What holds in each region; if wanted, also that one of two comparisons does, or what is
@@ -134,9 +159,9 @@ class Regions:
         seen: set[bytes] = set()
         if not len(self._points):
             return []
-        for region in self._regions():
+        for region in (*self._regions(), *(self._wider() if self._wide else ())):
             inside = np.logical_and.reduce([truth(atom, self._points) for atom in region])
-            if inside.sum() < _FEW or inside.tobytes() in seen:
+            if inside.sum() < (2 if self._wide else _FEW) or inside.tobytes() in seen:
                 continue
             seen.add(inside.tobytes())
             negation = tuple((part,) for atom in region for part in atom.negated())
@@ -219,6 +244,52 @@ class Regions:
                 for rest in range(modulus):
                     yield (*pair, Atom(self._unit((self._index, 1)), EQ, rest, modulus))
 
+    def _wider(self) -> Iterable[Cube]:
+        """Up to what indices are, as `2*i` and `n - 1`; and where some scalar is as the program
+        asks."""
+        start, here = self._above(None), self._unit((self._index, 1))
+        forms = [(self._unit((end, 1)), 0) for end in self._ends]
+        plain = len(forms)
+        for form, added in self._guide.forms:
+            vector = vector_of(form, self._cut.variables)
+            if vector is not None and not any(vector[i] for i in (self._index, *self._cells)):
+                forms.append((vector, added))
+        forms = forms[: plain + _FORMS]
+        highs = []
+        for number, (vector, added) in enumerate(forms):
+            gap = tuple(i - v for i, v in zip(here, vector, strict=True))
+            high, equal = Atom(gap, LE, added - 1), Atom(gap, EQ, added)
+            highs.append(high)
+            yield (start, equal)
+            if number >= plain:
+                yield (start, high)
+                yield (equal,)
+                low = Atom(tuple(-c for c in gap), LE, -added)
+                yield from ((low, self._below(end)) for end in self._ends)
+                for modulus in self._moduli:
+                    for rest in range(modulus):
+                        yield (start, high, Atom(here, EQ, rest, modulus))
+        for guard in self._guards():
+            yield from ((start, high, guard) for high in highs)
+
+    def _guards(self) -> list[Atom]:
+        """The program's comparisons of a scalar with a constant that do not always hold."""
+        found: dict[bytes, Atom] = {}
+        for form, _, bound in self._guide.found.forms:
+            vector = vector_of(form, self._cut.variables) if len(form) == 1 else None
+            if vector is None or not any(vector[i] for i in self._scalars) or abs(bound) > 1 << 40:
+                continue
+            back = tuple(-c for c in vector)
+            for atom in (
+                Atom(vector, LE, bound),
+                Atom(back, LE, -bound - 1),
+                Atom(back, LE, -bound),
+            ):
+                true = truth(atom, self._points)
+                if true.any() and not true.all():
+                    found.setdefault(true.tobytes(), atom)
+        return list(found.values())[:_GUARDS]
+
     def _flags(self) -> list[int]:
         """Variables that are zero or one."""
         ends = {*self._ends}
@@ -272,6 +343,8 @@ class Regions:
 
     def _bounds(self, points: NDArray[np.int64]) -> Iterable[Atom]:
         constants = self._guide.constants
+        if self._wide:
+            constants |= {c + i for c in self._guide.found.constants for i in (-1, 0, 1)}
         for cell in self._cells:
             column = points[:, cell]
             low, high = int(column.min()), int(column.max())

@@ -102,6 +102,7 @@ class CellStage(NamedTuple):
     mixed: bool = False
     either: bool = False  # also that one of two comparisons holds
     claims: bool = False  # also what the program claims, of a cell or else
+    wide: bool = False  # also in regions that end where indices are, or that depend on scalars
 
 
 _BESIDE = ("equations", "comparisons", "intervals", "congruences")
@@ -112,6 +113,8 @@ CELL_STAGES = (
     CellStage("cells-sums", _BESIDE, also="maps"),
     CellStage("cells-near", _BESIDE, also="near"),
     CellStage("cells-either", _BESIDE, either=True),
+    CellStage("cells-wide", (*_BESIDE, "likely-bounds"), wide=True),
+    CellStage("cells-near-wide", _BESIDE, also="near", wide=True),
     CellStage("cells-squares", _BESIDE, degree=2),
     CellStage("cells-products", _BESIDE, degree=2, mixed=True),
     CellStage("cells-cubes", ("equations",), degree=3),

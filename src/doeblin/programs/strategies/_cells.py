@@ -231,7 +231,7 @@ class CellWise:
             self._judge.budget.tick()
             # What is suggested of a cell may hold in a part of the array only.
             claimed = [*hinted, *(claims_of_cells(system, cut) if stage.claims else ())]
-            regions = Regions(cut, points, self._guide)
+            regions = Regions(cut, points, self._guide, wide=stage.wide)
             yield from regions.candidates(either=stage.either, claims=claimed)
 
     def _plain(self, cut: Cut, points: NDArray[np.int64], stage: CellStage) -> Iterable[Dnf]:
@@ -295,7 +295,7 @@ class CellWise:
     def _paced(self, context: Context) -> Iterable[Dnf]:
         """How far a variable is from so many times an index: sums of cells are bounded so."""
         names, points = context.space.cut.plain, context.points
-        factors = sorted({abs(c) for c in self._guide.constants if c} | {1})[:_FACTORS]
+        factors = sorted({abs(c) for c in self._guide.found.constants if c} | {1})[:_FACTORS]
         for i in range(len(names)):
             for j, other in enumerate(names):
                 if other not in self._guide.indices or i == j:

@@ -13,7 +13,7 @@ from .terms import Term, add, c_text, const, postorder, substitute, var, variabl
 
 _MAPS = 3  # of a cut, at most
 _SUMS = 4
-_NEAR = 4
+_NEAR = 5
 _AFFINE = frozenset({"+", "*", "var", "const"})
 
 
