@@ -7,7 +7,8 @@ import pytest
 
 from doeblin._errors import InputError
 from doeblin.programs import Outcome, output, parse_program, verify
-from doeblin.programs.system import Interpreter
+from doeblin.programs.learner import linear
+from doeblin.programs.system import Coordinates, Interpreter
 from tests.programs.fuzz import arrays
 
 GUESSED = """int main() {
@@ -85,6 +86,23 @@ PROVED = {
     " for (i = 0; i < n; i++) a[i] = 1; for (i = 0; i < n; i++) s = s + a[i];"
     " for (i = 0; i < n; i++) a[i] = a[i] + s; for (i = 0; i < n; i++) s = s + a[i];"
     " assert(s == n * (n + 2) + {0}); }",
+    "found last": "int main() { int n = unknown(), x = unknown(), p = -1; if (n <= 0) return 0;"
+    " int a[n], i; for (i = 0; i < n; i++) a[i] = unknown();"
+    " for (i = 0; i < n; i++) if (a[i] == x) p = i;"
+    " for (i = p + 1; i < n; i++) assert(a[i] != x); if (p >= 0) assert(a[p] == x + {0}); }",
+    "none counted": "int main() { int n = unknown(), x = unknown(), c = 0; if (n <= 0) return 0;"
+    " int a[n], i; for (i = 0; i < n; i++) a[i] = unknown();"
+    " for (i = 0; i < n; i++) if (a[i] == x) c++;"
+    " if (c == {0}) for (i = 0; i < n; i++) assert(a[i] != x); }",
+    "in pairs": "int main() { int n = unknown(), i; if (n <= 0 || n > 99) return 0; int a[200];"
+    " for (i = 0; i < n; i++) { a[2 * i] = 5; a[2 * i + 1] = 6; }"
+    " for (i = 0; i < n; i++) { assert(a[2 * i] == {5}); assert(a[2 * i + 1] == 6); } }",
+    "three colours": "int main() { int n = unknown(), l = 0, m = 0, h, t, i; if (n <= 0) return 0;"
+    " int a[n]; for (i = 0; i < n; i++) { a[i] = unknown(); if (a[i] < 0 || a[i] > 2) return 0; }"
+    " h = n - 1; while (m <= h) {"
+    " if (a[m] == 0) { t = a[l]; a[l] = a[m]; a[m] = t; l++; m++; } else if (a[m] == 1) m++;"
+    " else { t = a[m]; a[m] = a[h]; a[h] = t; h--; } }"
+    " for (i = l; i < m; i++) assert(a[i] == {1}); }",
 }
 
 
@@ -128,3 +146,21 @@ def test_random_programs():
     wrong, counts = arrays.disagreements(range(12), timeout=2.0)
     assert not wrong, wrong[0]
     assert counts["UNSAFE"] > 2
+
+
+def test_an_index_with_a_product_is_no_coordinate():
+    text = """int main() { int n = unknown(), i, j; if (n < 1 || n > 9) return 0; int a[n][n];
+      for (i = 0; i < n; i++) for (j = 0; j < n; j++) a[i][j] = i + a[n - 1 - i][0]; }"""
+    program = parse_program(text)
+    assert program.runnable is not None
+    coordinates = Coordinates(program.runnable)
+    extras = [extra for cut in program.system.cuts for extra in coordinates.of(cut, "k")]
+    assert all(len(linear(extra.index, str)) == 1 for extra in extras)
+
+
+def test_a_length_without_a_name_is_shown_as_something():
+    text = "int main() { int n = unknown(), i; if (n < 1 || n > 9) return 0; int a[2 * n];"
+    text += " for (i = 0; i < 2 * n; i++) a[i] = 3; for (i = 0; i < n; i++) assert(a[i] == 3); }"
+    verdict = verify(parse_program(text), timeout=60)
+    assert verdict.outcome is Outcome.SAFE
+    assert "tmp#" in "".join(invariant.text for invariant in verdict.invariants)

@@ -7,8 +7,9 @@ which order they are asked, which of them together, and when.
 from ._claims import claims, claims_of_cells
 from ._context import Context, Source, holds
 from ._floats import float_bounds, float_constants, float_table, tightest
+from ._guide import Guide, guide
 from ._houdini import prove
-from ._regions import Guide, Regions, guide, products_of
+from ._regions import Regions, products_of
 from ._stages import (
     CELL_STAGES,
     EARLY,

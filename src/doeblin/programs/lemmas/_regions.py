@@ -1,103 +1,36 @@
 """Lemmas about any one cell: what holds of it where its index is in some region.
 
 Regions are between zero and variables that indices are made of or held against, also modulo small
-numbers. In each, equations are the null space of the examples there; bounds and the program's own
-comparisons are held against them.
+numbers; `wide` ones also end where indices are that are no variables, as `2*i`, or depend on a
+scalar, and few examples are enough for them. In each, equations are the null space of the examples
+there; bounds and the program's own comparisons are held against them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...linear import EQ, LE, NE, Atom, Cube, Dnf
-from ..learner import Suggestions, fits, geometry, linear, vector_of
-from ..system import Assign, Assume, Branch, Cut, Graph, Load, Store
-from ..system.terms import Term, postorder, variables
+from ..learner import fits, geometry, linear, vector_of
+from ..system import Cut
+from ..system.terms import Term
 from ._context import truth
+from ._guide import Guide
 
 Vector = tuple[int, ...]
-Form = tuple[tuple[tuple[str, int], ...], int]  # variables with factors, and what is added
 _ENDS = 4  # variables that a region may end at
 _FEW = 4  # examples that show nothing
+_FEWEST = 2
 _TERMS = 7  # of an equation, at most
-_SMALL = 50  # constants that bound a cell
 _MODULI = 5
 _FLAGS = 2
 _EITHER = 16  # comparisons of which two are put together
 _FORMS = 4  # that indices have, and a region may end at
 _GUARDS = 4
-
-
-@dataclass(frozen=True)
-class Guide:
-    """What a program says of its arrays: the variables that indices are made of or compared with,
-    its comparisons and constants."""
-
-    indices: frozenset[str]
-    found: Suggestions
-    constants: frozenset[int] = field(default_factory=frozenset)
-    steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
-    places: frozenset[int] = field(default_factory=frozenset)  # constants that are indices
-    forms: tuple[Form, ...] = ()  # of indices that are no variable and no constant
-
-
-def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide:
-    """Of a program with arrays; they may be counted from `bases`, that no index is held against."""
-    indices: set[str] = set()
-    compared: list[set[str]] = []
-    copies: list[tuple[str, str]] = []
-    places: set[int] = set()
-    forms: dict[Form, None] = {}
-    for block in graph.blocks:
-        for statement in block.statements:
-            if isinstance(statement, Load | Store):
-                indices |= variables(statement.index)
-                forms |= dict.fromkeys(_forms_of(statement.index))
-                if statement.index.constant:
-                    places.add(statement.index.leaf)
-            elif isinstance(statement, Assign) and statement.value.op == "var":
-                copies.append((statement.name, statement.value.leaf))
-            elif isinstance(statement, Assume):
-                compared += _compared(statement.condition)
-        if isinstance(block.end, Branch):
-            compared += _compared(block.end.condition)
-    compared = [{name for name in names if name not in bases} for names in compared]
-    loaded = {s.name for block in graph.blocks for s in block.statements if isinstance(s, Load)}
-    for _ in range(3):
-        for names in compared:
-            if names & indices and not names & loaded:
-                indices |= names
-        indices |= {source for name, source in copies if name in indices}
-    small = frozenset(c for c in found.constants if abs(c) <= _SMALL) | {-1, 0, 1, 2}
-    kept = {name for name in indices - loaded if name not in bases}
-    steps = frozenset(_steps(graph))
-    return Guide(frozenset(kept), found, small, steps, frozenset(places), tuple(forms))
-
-
-def _forms_of(index: Term) -> Iterable[Form]:
-    for form, added in linear(index, str):
-        if form and (added or any(factor != 1 for factor in form.values()) or len(form) > 1):
-            yield tuple(sorted(form.items())), added
-
-
-def _steps(graph: Graph) -> Iterable[int]:
-    for block in graph.blocks:
-        for statement in block.statements:
-            if isinstance(statement, Assign) and statement.value.op == "+":
-                first, *rest = statement.value.args
-                own = first.op == "var" and first.leaf == statement.name
-                if own and len(rest) == 1 and rest[0].constant:
-                    yield abs(rest[0].leaf)
-
-
-def _compared(condition: Term) -> list[set[str]]:
-    nodes = (n for n in postorder(condition) if n.op in ("<=", "<", "=") and not n.args[0].boolean)
-    return [variables(node) for node in nodes]
 
 
 def products_of(
@@ -161,7 +94,7 @@ class Regions:
             return []
         for region in (*self._regions(), *(self._wider() if self._wide else ())):
             inside = np.logical_and.reduce([truth(atom, self._points) for atom in region])
-            if inside.sum() < (2 if self._wide else _FEW) or inside.tobytes() in seen:
+            if inside.sum() < (_FEWEST if self._wide else _FEW) or inside.tobytes() in seen:
                 continue
             seen.add(inside.tobytes())
             negation = tuple((part,) for atom in region for part in atom.negated())
@@ -358,12 +291,13 @@ class Regions:
             for other in others:
                 gap = column - points[:, other]
                 low, high = int(gap.min()), int(gap.max())
-                if low == high:
+                if low == high and not self._wide:
                     continue
-                if abs(high) <= 1:
-                    yield Atom(self._unit((cell, 1), (other, -1)), LE, high)
-                if abs(low) <= 1:
-                    yield Atom(self._unit((cell, -1), (other, 1)), LE, -low)
+                for sign, most in ((1, high), (-1, -low)):
+                    if abs(most) <= 1:
+                        yield Atom(self._unit((cell, sign), (other, -sign)), LE, most)
+                    elif self._wide and most < 0:  # by chance, where examples are few
+                        yield Atom(self._unit((cell, sign), (other, -sign)), LE, 0)
             for modulus in self._moduli or [2]:
                 for vector in (
                     self._unit((cell, 1)),

@@ -99,7 +99,8 @@ class Judge:
         invariants = []
         for cut, term, full in zip(system.cuts, found, terms, strict=True):
             shown = dict(zip(cut.variables, cut.shown, strict=True))
-            shown = {n: s if list(shown.values()).count(s) == 1 else n for n, s in shown.items()}
+            alone = {s for s in cut.shown if s and cut.shown.count(s) == 1}
+            shown = {n: s if s in alone else n for n, s in shown.items()}
             text = shown_formula(term, cut.cells, partial(_in_c, shown))
             invariants.append(Invariant(cut.name, cut.place, full, text, cut.block))
         self.progress.by = by

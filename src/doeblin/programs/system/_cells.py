@@ -184,12 +184,20 @@ class _Step:
         arrays = dict(zip(names, map(self._flat, self._clause.arrays), strict=True))
         here = var(self._index)
         found = [here, *(self._cell(arrays[name], here) for name in target.cells.of)]
+        if any(extra.near for extra in target.cells.more):
+            self._overwritten(arrays.values())
         state = dict(zip(target.variables, (*args, here), strict=False))
         for extra in target.cells.more:
             index = substitute(extra.index, state)
             take = self._cell if extra.kind == "cell" else self._sum
             found.append(take(arrays[extra.array], index))
         return found
+
+    def _overwritten(self, arrays: Iterable[Term]) -> None:
+        """What is stored in is looked at as it was before: its neighbours may be known by it."""
+        for node in postorder(*arrays):
+            if node.op == "store":
+                self._cell(node.args[0], node.args[1])
 
     def _equal(self, equations: list[Term], looked: bool) -> Iterable[Term]:
         """Arrays that are equal have equal cells in all places that are looked at, or stored in; of

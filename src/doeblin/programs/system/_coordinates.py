@@ -46,7 +46,7 @@ class Coordinates:
         # Where a place is kept, what is there matters more than where an index passes by.
         rank = {"const": 0, "var": 2, "+": 3}
         self._looked = sorted(
-            (pair for pair in looked.values() if pair[1].op in rank),
+            (pair for pair in looked.values() if pair[1].op in rank and _linear(pair[1])),
             key=lambda pair: 1 if variables(pair[1]) & copied else rank[pair[1].op],
         )
         for block in graph.blocks:
@@ -128,8 +128,14 @@ def _step(term: Term) -> int:
 
 
 def _affine(term: Term) -> bool:
-    return (term.op == "+" and all(node.op in _AFFINE for node in postorder(term))) or (
+    return (term.op == "+" and _linear(term)) or (
         term.op == "*" and term.args[0].constant and term.args[1].op == "var"
+    )
+
+
+def _linear(term: Term) -> bool:
+    return all(
+        node.op in _AFFINE and (node.op != "*" or node.args[0].constant) for node in postorder(term)
     )
 
 
