@@ -3,6 +3,7 @@
 import gc
 import os
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,8 +42,8 @@ SHARED = ("tests/serve/", "tests/gestures/decoder/")
 FIRST = (
     "tests/serve/",
     "tests/test_docs.py",
-    "tests/gestures/decoder/",  # compiles what a page uses later
     "tests/formulas/engine/",
+    "tests/gestures/decoder/",  # what the server has compiled by then, and a page uses later
     "tests/programs/frontends/test_c_semantics.py",
     "tests/kernels/test_contract.py",
     "tests/chains/test_chain.py",
@@ -74,7 +75,7 @@ class _Scheduling(LoadFileScheduling):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
     """As `--dist loadfile`, and the files of one folder together that share a server or a model."""
     config.option.loadscopereorder = False  # not by the number of tests
     return _Scheduling(config, log) if config.getoption("dist") == "loadfile" else None

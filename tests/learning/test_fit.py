@@ -33,7 +33,7 @@ from doeblin.learning import (
 )
 from doeblin.learning._step import Solver
 
-from .models import NUM_STATES, PLAIN
+from .models import NUM_STATES, PLAIN, noisy
 
 ESTIMATOR = Reversal(FixedHorizon(0.3, steps=4), num_walks=4)
 OBJECTIVE = likelihood(ESTIMATOR, PLAIN.build)
@@ -125,16 +125,27 @@ def test_early_stopping_keeps_the_best(patience: int):
     np.testing.assert_allclose(best, max(values), atol=1e-5)
 
 
+def train(checkpoint: str) -> dict[str, np.ndarray]:
+    found = fit(
+        noisy,
+        start(),
+        data(256, 0),
+        batch_size=8,
+        epochs=6,
+        validation=data(32, 1),
+        checkpoint=checkpoint,
+        checkpoint_every=3,
+        seed=7,
+    )
+    return {name: np.asarray(leaf) for name, leaf in found.parameters.items()}
+
+
 WORKER = """
 import sys
 import numpy as np
-from tests.learning.models import noisy
-from tests.learning.test_fit import data, start
-from doeblin.learning import fit
+from tests.learning.test_fit import train
 
-found = fit(noisy, start(), data(256, 0), batch_size=8, epochs=6, validation=data(32, 1),
-            checkpoint=sys.argv[1], checkpoint_every=3, seed=7)
-np.savez(sys.argv[2], **{name: np.asarray(leaf) for name, leaf in found.parameters.items()})
+np.savez(sys.argv[2], **train(sys.argv[1]))
 """
 
 
@@ -146,9 +157,7 @@ def worker(checkpoint: Path, result: Path) -> subprocess.Popen[bytes]:
 
 
 def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
-    whole = worker(tmp_path / "whole.safetensors", tmp_path / "whole.npz")
-    assert whole.wait(timeout=300) == 0
-
+    expected = train(str(tmp_path / "whole.safetensors"))
     checkpoint, result = tmp_path / "killed.safetensors", tmp_path / "killed.npz"
     kills = 0
     for wanted in (1, 4):
@@ -167,7 +176,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
     assert kills >= 1 and not result.exists()
     assert worker(checkpoint, result).wait(timeout=300) == 0
 
-    expected, found = np.load(tmp_path / "whole.npz"), np.load(result)
+    found = np.load(result)
     for name in expected:
         assert expected[name].tobytes() == found[name].tobytes()
     assert not list(tmp_path.glob(".*.tmp"))

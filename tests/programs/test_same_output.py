@@ -62,6 +62,7 @@ def first(folder):
     return outputs(folder, "--timeout", "100")
 
 
+@pytest.mark.thorough
 def test_all_are_decided(first):
     verdicts = {name: json.loads(answer)["verdict"] for name, answer in first.items()}
     assert set(verdicts.values()) == {"SAFE", "UNSAFE"}, verdicts
@@ -80,6 +81,9 @@ def test_busy_in_another_order_and_with_another_limit(folder, first):
     assert again == first
 
 
-def test_alone(folder, first):
-    again = outputs(folder, "--timeout", "100", names=("cegar2.c",), seed="3")
-    assert again["cegar2.c"] == first["cegar2.c"]
+def test_in_company_and_alone(folder):
+    """What one process has learned of a program does not show in what it says of the next."""
+    after = outputs(folder, "--timeout", "100", names=("nested.c", "cegar2.c"))
+    alone = outputs(folder, "--timeout", "200", names=("cegar2.c",), seed="3")
+    assert {json.loads(answer)["verdict"] for answer in after.values()} == {"SAFE"}
+    assert after["cegar2.c"] == alone["cegar2.c"]
