@@ -300,8 +300,8 @@ def test_ngrams_and_word_lists_bring_what_pairs_cannot():
 
 
 def test_sequences_without_places_have_no_labels(fitted: SequenceLabeller):
-    observed = sequences(3, 5)[0]
-    with_none = [np.zeros((0, 1)), *observed[:2], [], observed[2]]
+    observed = sequences(20, 3)[0]  # as many as have been predicted above
+    with_none = [np.zeros((0, 1)), *observed[:2], [], *observed[2:]]
     for labeller in (fitted, SequenceLabeller(num_buckets=1).fit(*sequences(16, 0))):
         for decode in ("marginal", "joint"):
             found = labeller.predict(with_none, decode=decode)
