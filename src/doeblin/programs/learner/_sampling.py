@@ -30,7 +30,7 @@ _MOST = 100  # states of a cut point that are looked at
 _POINTS = 500  # of a cut point
 _WITH_PRODUCTS = 1200  # a few in a region agree with many equations of so many variables
 _PLACES_OF_A_STATE = 4  # at least
-_FAR = 40  # places beyond it are not looked at
+_FAR = 40  # places of variables beyond it are not looked at, and no sums are formed of more
 _TREES = 3  # a state of a tree takes so much more work than one of a run
 
 
@@ -45,7 +45,7 @@ class Points(ABC):
     ):
         self._rng = rng
         self._slots = {name: number for number, name in enumerate(names)}
-        self._places = {*_PLACES, *(place for place in places if abs(place) < _FAR)}
+        self._places = {*_PLACES, *places}
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
 
     @abstractmethod
@@ -86,6 +86,8 @@ class Points(ABC):
         totals: dict[str, list[int]] = {}
         found = []
         places = list(dict.fromkeys((*self._places, *(v for v in values if abs(v) < _FAR))))
+        if any(extra.kind == "sum" for extra in cut.cells.more):
+            places = [place for place in places if abs(place) < _FAR]
         for place in self._rng.sample(places, min(len(places), most)):
             known[cut.cells.at] = place
             cells = [self._cell(memory, place) for memory in memories.values()]

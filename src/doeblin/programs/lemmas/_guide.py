@@ -11,6 +11,8 @@ from ..system.terms import Term, postorder, variables
 
 Form = tuple[tuple[tuple[str, int], ...], int]  # variables with factors, and what is added
 _SMALL = 50  # constants that bound a cell
+_LIMITS = 3
+_FAR = 1 << 24  # beyond it are the limits of types
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Guide:
     steps: frozenset[int] = field(default_factory=frozenset)  # by which variables go on
     places: frozenset[int] = field(default_factory=frozenset)  # constants that are indices
     forms: tuple[Form, ...] = ()  # of indices that are no variable and no constant
+    limits: tuple[int, ...] = ()  # constants that indices are below
 
 
 def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide:
@@ -57,7 +60,20 @@ def guide(graph: Graph, found: Suggestions, bases: Container[str] = ()) -> Guide
     kept = {name for name in indices - loaded if name not in bases}
     forms |= dict.fromkeys(_moved(forms, compared))
     steps = frozenset(_steps(graph))
-    return Guide(frozenset(kept), found, small, steps, frozenset(places), tuple(forms))
+    limits = tuple(sorted({*_limits(found, kept, forms)}))[-_LIMITS:]
+    return Guide(frozenset(kept), found, small, steps, frozenset(places), tuple(forms), limits)
+
+
+def _limits(found: Suggestions, indices: set[str], forms: Iterable[Form]) -> Iterable[int]:
+    """Constants that variables are below, and so what is computed from these."""
+    of: dict[str, int] = {}
+    for form, op, bound in found.forms:
+        if 1 < bound < _FAR and len(form) == 1 and form[0][1] == 1 and form[0][0] in indices:
+            of[form[0][0]] = max(of.get(form[0][0], 0), bound + (op != "="))
+    yield from of.values()
+    for form, added in forms:
+        if all(name in of and factor > 0 for name, factor in form):
+            yield sum(factor * (of[name] - 1) for name, factor in form) + added + 1
 
 
 def _forms_of(index: Term) -> Iterable[Form]:
@@ -73,6 +89,8 @@ def _moved(forms: Iterable[Form], compared: list[set[str]]) -> list[Form]:
         for name, factor in form if len(form) == 1 else ():
             others = sorted({other for names in compared if name in names for other in names})
             found += [(((other, factor),), added) for other in others if other != name]
+        if len(form) > 1:  # of a row, where it begins
+            found += [((part,), 0) for part in form if part[1] != 1]
     return found
 
 

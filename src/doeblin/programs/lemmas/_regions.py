@@ -134,6 +134,10 @@ class Regions:
         yield from between
         for high in self._ends:
             yield (self._above(None), self._below(high, strict=False))
+        for limit in self._guide.limits:
+            cap = Atom(self._unit((self._index, 1)), LE, limit - 1)
+            yield from ((self._above(low), cap) for low in ends)
+            yield from ((self._above(low, strict=True), cap) for low in self._ends)
         for low, high in permutations(self._ends, 2):
             yield (self._above(low, strict=True), self._below(high))
             yield (self._above(low), self._below(high, strict=False))
@@ -181,6 +185,7 @@ class Regions:
         """Up to what indices are, as `2*i` and `n - 1`; and where some scalar is as the program
         asks."""
         start, here = self._above(None), self._unit((self._index, 1))
+        caps = [Atom(here, LE, limit - 1) for limit in self._guide.limits]
         forms = [(self._unit((end, 1)), 0) for end in self._ends]
         plain = len(forms)
         for form, added in self._guide.forms:
@@ -194,6 +199,7 @@ class Regions:
             high, equal = Atom(gap, LE, added - 1), Atom(gap, EQ, added)
             highs.append(high)
             yield (start, equal)
+            yield from ((start, equal, cap) for cap in caps)
             if number >= plain:
                 yield (start, high)
                 yield (equal,)
@@ -202,8 +208,11 @@ class Regions:
                 for modulus in self._moduli:
                     for rest in range(modulus):
                         yield (start, high, Atom(here, EQ, rest, modulus))
+        starts = [start]
+        if self._cut.cells is not None and any(extra.near for extra in self._cut.cells.more):
+            starts.append(self._above(None, strict=True))
         for guard in self._guards():
-            yield from ((start, high, guard) for high in highs)
+            yield from ((low, high, guard) for low in starts for high in highs)
 
     def _guards(self) -> list[Atom]:
         """The program's comparisons of a scalar with a constant that do not always hold."""

@@ -71,7 +71,8 @@ class CellWise:
         constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
-        places = self._guide.places
+        limits = self._guide.limits
+        places = {*self._guide.places, *limits, *(limit - 1 for limit in limits)}
         self._sampling: Points
         if followed(program.exact):
             runner = program.interpreter or Interpreter(graph)

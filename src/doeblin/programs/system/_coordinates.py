@@ -71,7 +71,7 @@ class Coordinates:
                 for name in sorted(variables(term)):
                     mapped = substitute(term, {name: var(index)})
                     known = variables(mapped) <= {index, *cut.variables}
-                    if known and _turned(term, name) and len(found) < _MAPS:
+                    if known and (_turned(term, name) or _beside(term)) and len(found) < _MAPS:
                         text = f"{held[array]}[{c_text(mapped)}]"
                         found.setdefault(f"{array} {text}", Extra(text, array, mapped, "cell"))
         sums = []
@@ -147,6 +147,11 @@ def _turned(term: Term, name: str) -> bool:
         and part.args[1].leaf == name
         for part in parts
     )  # fmt: skip
+
+
+def _beside(term: Term) -> bool:
+    """Is it a variable so far from another one?"""
+    return term.op == "+" and len(variables(term)) == len(term.args) == 2
 
 
 def _single(term: Term) -> str | None:
