@@ -158,6 +158,26 @@ def test_an_index_with_a_product_is_no_coordinate():
     assert all(len(linear(extra.index, str)) == 1 for extra in extras)
 
 
+OF_CONSTANT_LENGTH = {
+    "rows of rows": """int main() { int a[10][20], i, j;
+      for (i = 0; i < 10; i++) for (j = 0; j < 20; j++) a[i][j] = 4;
+      for (i = 0; i < 10; i++) for (j = 0; j < 20; j++) assert(a[i][j] == 4); }""",
+    "more than can be run": """int main() { int a[1000000], i, m;
+      for (i = 0; i < 1000000; i++) a[i] = unknown();
+      m = a[0]; for (i = 1; i < 1000000; i++) if (a[i] > m) m = a[i];
+      for (i = 0; i < 1000000; i++) assert(a[i] <= m); }""",
+}
+
+
+@pytest.mark.parametrize("name", OF_CONSTANT_LENGTH)
+def test_arrays_of_constant_length(name):
+    program = parse_program(OF_CONSTANT_LENGTH[name])
+    verdict = verify(program, tunables=arrays.TUNABLES, timeout=60)
+    assert verdict.outcome is Outcome.SAFE, verdict.reason
+    certificate = output.certificate(program, verdict)
+    assert output.check_certificate(verdict.proved or program, certificate) is None
+
+
 def test_a_length_without_a_name_is_shown_as_something():
     text = "int main() { int n = unknown(), i; if (n < 1 || n > 9) return 0; int a[2 * n];"
     text += " for (i = 0; i < 2 * n; i++) a[i] = 3; for (i = 0; i < n; i++) assert(a[i] == 3); }"

@@ -12,6 +12,7 @@ from ._news import Asked, Listener, Note, Progress
 from ._powers import accumulates, multiplies, with_products, without_products
 from ._runs import FAST_BLOCK, Runs
 from ._sampling import Derived, Points, Sampling
+from ._small import Small, with_small_limits
 from ._space import Space
 from ._teacher import Teacher
 
@@ -30,6 +31,7 @@ __all__ = [
     "Progress",
     "Runs",
     "Sampling",
+    "Small",
     "Space",
     "Subject",
     "Suggestions",
@@ -48,5 +50,6 @@ __all__ = [
     "search_method",
     "vector_of",
     "with_products",
+    "with_small_limits",
     "without_products",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -47,6 +47,12 @@ class Points(ABC):
         self._slots = {name: number for number, name in enumerate(names)}
         self._places = {*_PLACES, *places}
         self._states: list[list[tuple[Any, ...]]] = [[] for _ in system.cuts]
+        self._numbers: Mapping[int, int] = {}
+
+    @property
+    def blind(self) -> bool:
+        """Is there a cut point of which no state was seen?"""
+        return not all(self._states)
 
     @abstractmethod
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
@@ -92,7 +98,9 @@ class Points(ABC):
             known[cut.cells.at] = place
             cells = [self._cell(memory, place) for memory in memories.values()]
             for extra, (form, constant) in zip(cut.cells.more, forms, strict=True):
-                index = constant + sum(c * known[name] for name, c in form.items())
+                index = self._numbers.get(constant, constant) + sum(
+                    c * known[name] for name, c in form.items()
+                )
                 memory = memories[extra.array]
                 if extra.kind == "cell":
                     cells.append(self._cell(memory, index))
@@ -117,7 +125,7 @@ class Sampling(Points):
     """The states of each cut point that runs have visited.
 
     A program that is only `alike` to the one in question may copy arrays; where it fails, that one
-    does after so many arrivals.
+    does after so many arrivals. Or it has other `numbers` than that one, by those.
     """
 
     def __init__(
@@ -129,8 +137,10 @@ class Sampling(Points):
         *,
         places: Iterable[int] = (),
         alike: bool = False,
+        numbers: Mapping[int, int] | None = None,
     ):
         super().__init__(system, interpreter.names, rng, places)
+        self._numbers = numbers or {}
         self._runs = Runs(interpreter, system, rng, constants, obedient=True)
         self._alike = alike
 

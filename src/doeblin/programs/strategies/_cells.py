@@ -20,6 +20,7 @@ from ..learner import (
     Note,
     Points,
     Sampling,
+    Small,
     Space,
     Teacher,
     harvest,
@@ -27,6 +28,7 @@ from ..learner import (
     monomials,
     new_formulas,
     with_products,
+    with_small_limits,
     without_products,
 )
 from ..lemmas import (
@@ -50,6 +52,8 @@ from ._bounded import Bounded, unrolled
 from ._judge import Judge
 
 _FACTORS = 8  # by which an index bounds a sum
+_LARGEST = 1000
+_TRIES = 8  # to see every loop of a program with small limits
 _NEAR = 60  # by how much, beside that
 
 
@@ -71,6 +75,7 @@ class CellWise:
         constants = [c for c in found.constants if abs(c) < 1 << 20]
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
+        self._small: Small | None = None
         limits = self._guide.limits
         places = {*self._guide.places, *limits, *(limit - 1 for limit in limits)}
         self._sampling: Points
@@ -100,9 +105,10 @@ class CellWise:
         if found is not None:
             return found
         deeper = self._bounded.run(least=shares.first_look)
+        self._shrink()
         for stage in self._stages():
             found = yield from self._lemmas(stage)
-            if found is None:
+            if found is None and self._small is None:
                 found = self._sample(limits.run_work / 4)
             if found is not None:
                 return found
@@ -145,6 +151,30 @@ class CellWise:
         return found if found is not None and found.outcome is Outcome.UNSAFE else None
 
     # ---- proofs
+
+    def _shrink(self) -> None:
+        """Look at a program with small limits instead, where no run comes to the end of a loop."""
+        program, limits = self._judge.program, self._guide.limits
+        small = with_small_limits(self._graph, limits) if self._sampling.blind else None
+        if small is None or not isinstance(self._sampling, Sampling):
+            return
+        places = {*self._guide.places, *small.limits, *(limit - 1 for limit in small.limits)}
+        constants = [*self._guide.constants, *small.limits]
+        sampling = Sampling(
+            Interpreter(small.graph),
+            program.system,
+            self._rng,
+            constants,
+            places=places,
+            numbers=small.small,
+        )
+        examples = self._judge.request.tunables.examples
+        for _ in range(_TRIES):
+            sampling.grow(self._judge.budget, examples.run_work, examples)
+            if not sampling.blind:
+                break
+        self._small, self._sampling = small, sampling
+        self._guide = replace(self._guide, limits=small.limits)
 
     def _stages(self) -> list[CellStage]:
         judge, tunables = self._judge, self._judge.request.tunables.lemmas
@@ -225,7 +255,8 @@ class CellWise:
         if not len(points):
             yield ()  # that no state is possible
             return
-        yield from self._plain(cut, points, stage)
+        enlarged = self._small.enlarged if self._small is not None else _same
+        yield from map(enlarged, self._plain(cut, points, stage))
         if stage.claims:
             yield from claims(system, number)
         if cut.cells is not None:
@@ -233,7 +264,7 @@ class CellWise:
             # What is suggested of a cell may hold in a part of the array only.
             claimed = [*hinted, *(claims_of_cells(system, cut) if stage.claims else ())]
             regions = Regions(cut, points, self._guide, wide=stage.wide)
-            yield from regions.candidates(either=stage.either, claims=claimed)
+            yield from map(enlarged, regions.candidates(either=stage.either, claims=claimed))
 
     def _plain(self, cut: Cut, points: NDArray[np.int64], stage: CellStage) -> Iterable[Dnf]:
         """What is proposed of the variables that are no cells."""
@@ -296,7 +327,8 @@ class CellWise:
     def _paced(self, context: Context) -> Iterable[Dnf]:
         """How far a variable is from so many times an index: sums of cells are bounded so."""
         names, points = context.space.cut.plain, context.points
-        factors = sorted({abs(c) for c in self._guide.found.constants if c} | {1})[:_FACTORS]
+        some = {abs(c) for c in self._guide.found.constants if 0 < abs(c) <= _LARGEST} | {1}
+        factors = sorted(some)[:_FACTORS]
         for i in range(len(names)):
             for j, other in enumerate(names):
                 if other not in self._guide.indices or i == j:
@@ -308,6 +340,10 @@ class CellWise:
                         highest = int((points @ np.array(vector, dtype=np.int64)).max())
                         if abs(highest) <= _NEAR:
                             yield ((Atom(tuple(vector), LE, highest),),)
+
+
+def _same(dnf: Dnf) -> Dnf:
+    return dnf
 
 
 def _widened(dnf: Dnf, kept: list[int], size: int) -> Dnf:
