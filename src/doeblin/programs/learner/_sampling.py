@@ -124,8 +124,9 @@ class Points(ABC):
 class Sampling(Points):
     """The states of each cut point that runs have visited.
 
-    A program that is only `alike` to the one in question may copy arrays; where it fails, that one
-    does after so many arrivals. Or it has other `numbers` than that one, by those.
+    Where a program that is only `alike` to the one in question fails, that one does after so many
+    arrivals. Such programs may copy arrays, and so do those with procedures. Or it has other
+    `numbers` than that one, by those.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class Sampling(Points):
         self._numbers = numbers or {}
         self._runs = Runs(interpreter, system, rng, constants, obedient=True)
         self._alike = alike
+        self._copied = alike or bool(interpreter.graph.procedures)
 
     def grow(self, budget: Budget, units: float, limits: ExampleTunables) -> Path | None:
         """Run for so much work; a run that fails, if there is one."""
@@ -177,7 +179,7 @@ class Sampling(Points):
 
     def _contents(self, fill: Fill) -> Callable[[int], int] | None:
         """Cells that nobody has stored in, if arrays may be copied: the same in all copies."""
-        if not self._alike:
+        if not self._copied:
             return None
         cells: dict[int, int] = {}
 

@@ -96,7 +96,9 @@ class _Script:
         if not clause.premises:
             return 0
         first = clause.premises[0]
-        return int(first.names == self._system.cuts[first.cut].variables)
+        cut = self._system.cuts[first.cut]
+        own = (cut.variables, tuple(bank.name for bank in cut.arrays))
+        return int((first.names, first.arrays) == own)
 
     def _entering(self, step: int) -> int | None:
         """The step that enters the procedure in which this one is the first."""

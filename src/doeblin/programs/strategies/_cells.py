@@ -79,7 +79,7 @@ class CellWise:
         limits = self._guide.limits
         places = {*self._guide.places, *limits, *(limit - 1 for limit in limits)}
         self._sampling: Points
-        if followed(program.exact):
+        if program.graph is not None or followed(program.exact):
             runner = program.interpreter or Interpreter(graph)
             self._sampling = Sampling(
                 runner, program.system, self._rng, constants, places=places, alike=self._alike

@@ -127,7 +127,7 @@ class Judge:
             )
         if program.graph is not None and program.interpreter is not None:
             failure = replay_graph(
-                program.graph, program.interpreter, program.system, path, self.budget.tick
+                program.graph, program.interpreter, program.exact, path, self.budget.tick
             )
         elif program.given is not None and program.exact is not program.system:
             failure = replay_arrays(program.given, path, self.budget)

@@ -11,6 +11,7 @@ from ._graph import (
     Block,
     Branch,
     Call,
+    Copy,
     Fail,
     Fill,
     Graph,
@@ -145,12 +146,13 @@ def reachable(graph: Graph) -> set[int]:
 
 
 def summary(graph: Graph, live: list[frozenset[str]], name: str) -> list[str]:
-    """What the state where a procedure returns is about: from its entry what matters there, as it
-    was, then its results and what it may have changed."""
+    """The variables that the state where a procedure returns is about: from its entry what matters
+    there, as it was, then its results and what it may have changed."""
     procedure = graph.procedures[name]
     began = [*procedure.parameters, *procedure.shared]
     inner = [procedure.old.get(other, other) for other in began if other in live[procedure.entry]]
-    return [*inner, *procedure.results, *procedure.changed]
+    found = [*inner, *procedure.results, *procedure.changed]
+    return [other for other in found if other in graph.variables]
 
 
 def _before_call(graph: Graph, live: list[frozenset[str]], call: Call, after: set[str]) -> set[str]:
@@ -226,14 +228,15 @@ def _before(statement: Statement, reads: set[str], now: set[str]) -> bool:
     if isinstance(statement, Assume):
         now |= reads
         return True
-    target = statement.array if isinstance(statement, Store | Fill) else statement.name  # type: ignore[union-attr]
+    stored = isinstance(statement, Store | Fill | Copy)
+    target = statement.array if stored else statement.name  # type: ignore[union-attr]
     if target not in now:
         return False
     if not isinstance(statement, Store):  # which leaves the other cells as they are
         now.discard(target)
     now |= reads
-    if isinstance(statement, Load):
-        now.add(statement.array)
+    if isinstance(statement, Load | Copy):
+        now.add(statement.array if isinstance(statement, Load) else statement.source)
     return True
 
 

@@ -18,6 +18,7 @@ from ._graph import (
     Assume,
     Branch,
     Call,
+    Copy,
     Fail,
     Fill,
     Graph,
@@ -96,6 +97,7 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
     for procedure in graph.procedures.values():
         if procedure.entry in order:
             began = (*procedure.parameters, *procedure.shared)
+            began = (name for name in began if name in graph.variables)
             names = [name for name in began if name in live[procedure.entry]]
             cut(procedure.entry, f"{procedure.name} is entered", names, procedure.place)
             names = summary(sliced, live, procedure.name)
@@ -145,23 +147,28 @@ def _region(
     def resolve(term: Term, values: dict[str, Term]) -> Term:
         return substitute(term, _Lookup(values, unset))
 
+    def called(name: str) -> Term:
+        return array(name) if name in graph.arrays else var(name)
+
     def enter(call: Call, values: dict[str, Term], path: Path, premises: tuple[Premise, ...]):
         """Enter a procedure; the path and the premises after it returned."""
         procedure = graph.procedures[call.procedure]
-        now = {name: resolve(var(name), values) for name in procedure.shared}
+        now = {name: resolve(called(name), values) for name in procedure.shared}
         now |= zip(procedure.parameters, (resolve(arg, values) for arg in call.args), strict=True)
         found.setdefault(procedure.entry, []).append(_State(path, {**values, **now}, premises))
         known = cuts[number[procedure.exit]]
         names = tuple(f"{name}?{call.site}" for name in known.variables)
-        after = dict(zip(known.variables, names, strict=True))
+        held = tuple(f"{bank.name}?{call.site}" for bank in known.arrays)
+        after = dict(zip(known.variables, map(var, names), strict=True))
+        after |= zip((bank.name for bank in known.arrays), map(array, held), strict=True)
         for name, value in now.items():
             inner = procedure.old.get(name, name)
             if inner in after and (inner != name or name not in procedure.changed):
-                path = (*path, (compare("=", var(after[inner]), value), True))
+                path = (*path, (compare("=", after[inner], value), True))
         for name, result in zip(call.results, procedure.results, strict=True):
-            values[name] = var(after[result])
-        values |= {name: var(after[name]) for name in procedure.changed}
-        return path, (*premises, Premise(number[procedure.exit], names))
+            values[name] = after[result]
+        values |= {name: after[name] for name in procedure.changed}
+        return path, (*premises, Premise(number[procedure.exit], names, held))
 
     arriving: dict[int, list[_State]] = {start: [_State((), initial, own)]}
     found: dict[int, list[_State]] = {}
@@ -189,6 +196,8 @@ def _region(
                 held = resolve(array(statement.array), values)
                 index, value = (resolve(t, values) for t in (statement.index, statement.value))
                 values[statement.array] = store(held, index, value)
+            elif isinstance(statement, Copy):
+                values[statement.array] = resolve(array(statement.source), values)
             elif isinstance(statement, Fill):
                 if statement.value is not None:
                     values[statement.array] = fill(const(statement.value))

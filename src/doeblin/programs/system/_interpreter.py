@@ -5,7 +5,7 @@ Terms are compiled to closures once; nothing here shares code with the solver's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ class Frame(NamedTuple):
     following: int
     saved: list[int]
     args: tuple[int, ...]
-    key: tuple[int, ...]  # all that a call without inputs depends on
+    key: tuple[int, ...] | None  # all that a call without inputs depends on, if that is numbers
     inputs: int
 
 
@@ -74,17 +74,22 @@ class Run:
 class _Slots:
     """Where the variables of a procedure are in a state."""
 
-    def __init__(self, procedure: Procedure, index: dict[str, int]):
+    def __init__(self, procedure: Procedure, index: dict[str, int], arrays: Container[str]):
         self.entry = procedure.entry
         self.parameters = [index[name] for name in procedure.parameters]
         self.results = [index[name] for name in procedure.results]
-        self.changed = [index[name] for name in procedure.changed]
-        self.shared = [index[name] for name in procedure.shared]
+        # Arrays that are not its own stay where they are.
+        self.changed = [index[name] for name in procedure.changed if name not in arrays]
+        self.shared = [index[name] for name in procedure.shared if name not in arrays]
+        self.numeric = len(self.shared) == len(procedure.shared)
         self.locals = sorted(index[name] for name in procedure.locals)
+        self._own = [index[name] for name in procedure.locals if name in arrays]
 
     def enter(self, state: State, frame: Frame) -> None:
         for slot, value in zip(self.parameters, frame.args, strict=True):
             state[slot] = value
+        for slot in self._own:
+            state[slot] = Memory()
 
     def end(self, state: State) -> tuple[int, ...]:
         """What a call comes to: its results and what it changed."""
@@ -119,7 +124,8 @@ class Interpreter:
             if isinstance(statement, Store)
         }
         self._procedures = {
-            name: _Slots(procedure, self._index) for name, procedure in graph.procedures.items()
+            name: _Slots(procedure, self._index, graph.arrays)
+            for name, procedure in graph.procedures.items()
         }
         self._args = {
             statement.site: [self._compile(arg) for arg in statement.args]
@@ -149,7 +155,7 @@ class Interpreter:
         """Follow the graph from `block` for at most `limit` blocks.
 
         `watch` lists blocks whose states are kept in `visits`; `arrive(block)` is called on each
-        arrival at one; with `record` every statement and its value are kept, for traces. A call
+        arrival at one, and no arrays are kept then; with `record` every statement and its value are kept, for traces. A call
         that took no input is not made `again` with the same values: it ends as it did. `contents`
         may say what the cells of an array are that takes arbitrary values; else a cell becomes an
         input once it is read.
@@ -170,7 +176,9 @@ class Interpreter:
                 if arrive is not None:
                     arrive(block)
                 seen = tuple(state)
-                if self._arrays:
+                if self._arrays and arrive is not None:
+                    seen = ()  # a replay, which would keep the arrays for nobody
+                elif self._arrays:
                     cut = self._arrays.start
                     seen = (*seen[:cut], *(memory.copy() for memory in seen[cut:]))
                 run.visits.append((block, seen))
@@ -182,7 +190,9 @@ class Interpreter:
                 statement, slot, compute = code[number]
                 if isinstance(statement, Call):
                     frame = self._frame(statement, state, (block, number + 1), len(run.inputs))
-                    ended = known.get((statement.procedure, frame.key)) if not again else None
+                    ended = None
+                    if frame.key is not None and not again:
+                        ended = known.get((statement.procedure, frame.key))
                     if record:
                         run.steps.append((statement, None))
                     slots = self._procedures[statement.procedure]
@@ -197,6 +207,8 @@ class Interpreter:
                     block, following, entered = slots.entry, 0, True
                     break
                 if isinstance(statement, Copy):
+                    if frames and (not watched or arrive is not None):
+                        continue  # it is what a call began with, which only states show
                     source = state[self._index[statement.source]]
                     state[self._index[statement.array]] = source.copy()
                     if record:
@@ -238,7 +250,7 @@ class Interpreter:
             elif isinstance(end, Return) and frames:
                 frame, slots = frames.pop(), self._procedures[end.procedure]
                 ended = slots.end(state)
-                if frame.inputs == len(run.inputs):
+                if frame.key is not None and frame.inputs == len(run.inputs):
                     known[end.procedure, frame.key] = ended
                 slots.leave(state, frame, ended, self._index)
                 if record:
@@ -285,7 +297,8 @@ class Interpreter:
         slots = self._procedures[call.procedure]
         shared = tuple(state[i] for i in slots.shared)
         saved = [state[i] for i in slots.locals]
-        return Frame(call, *after, saved, args, (*args, *shared), inputs)
+        key = (*args, *shared) if slots.numeric else None
+        return Frame(call, *after, saved, args, key, inputs)
 
     def _ended(self, run: Run, frames: list[Frame]) -> Run:
         run.stack = [(frame.call, frame.args) for frame in frames]

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ._graph import Assign, Assume, Branch, Call, Graph, Havoc, Procedure
+from ._graph import (
+    Assign,
+    Assume,
+    Branch,
+    Call,
+    Copy,
+    Fill,
+    Graph,
+    Havoc,
+    Load,
+    Procedure,
+    Store,
+    read_by,
+)
 from .terms import var, variables
 
 
@@ -25,8 +38,8 @@ def blocks_of(graph: Graph, procedure: Procedure) -> list[int]:
 
 
 def with_old_values(graph: Graph) -> None:
-    """Complete the procedures: variables of others that each uses and changes, itself or in calls,
-    and copies at the entry of what it changes and started with."""
+    """Complete the procedures: variables and arrays of others that each uses and changes, itself or
+    in calls, and copies at the entry of what it changes and started with."""
     changed: dict[str, set[str]] = {}
     used: dict[str, set[str]] = {}
     calls: dict[str, set[str]] = {}
@@ -36,17 +49,19 @@ def with_old_values(graph: Graph) -> None:
         statements = [statement for block in blocks for statement in block.statements]
         writes, reads, calls[name] = set[str](), set[str](), set[str]()
         for statement in statements:
+            reads |= variables(*read_by(statement))
             if isinstance(statement, Call):
                 calls[name].add(statement.procedure)
                 writes.update(statement.results)
-                reads |= variables(*statement.args)
-            elif isinstance(statement, Assume):
-                reads |= variables(statement.condition)
             elif isinstance(statement, Assign | Havoc):
                 writes.add(statement.name)
-                reads |= variables(statement.value) if isinstance(statement, Assign) else set()
+            elif isinstance(statement, Load):
+                writes.add(statement.name)
+                reads.add(statement.array)
+            elif isinstance(statement, Store | Fill):
+                writes.add(statement.array)
             else:
-                raise AssertionError("no reader lets procedures use arrays")
+                assert isinstance(statement, Assume), "no reader copies arrays"
         for block in blocks:
             reads |= variables(block.end.condition) if isinstance(block.end, Branch) else set()
         assigned[name] = writes
@@ -64,15 +79,23 @@ def with_old_values(graph: Graph) -> None:
         lost = [p for p in procedure.parameters if p in assigned[name]]
         lost += [other for other in graph.variables if other in changed[name]]
         old = {}
-        for number, other in enumerate(lost):
+        begin: list[Assign | Copy] = []
+        for other in lost:
             copy = old[other] = f"{other}#old{len(graph.variables)}"
             shown = f"\\old({graph.variables[other].shown})"
             graph.variables[copy] = replace(graph.variables[other], name=copy, shown=shown)
-            graph.blocks[procedure.entry].statements.insert(number, Assign(copy, var(other)))
+            begin.append(Assign(copy, var(other)))
+        for other in [other for other in graph.arrays if other in changed[name]]:
+            copy = old[other] = f"{other}#old{len(graph.arrays)}"
+            shown = f"\\old({graph.arrays[other].shown})"
+            graph.arrays[copy] = replace(graph.arrays[other], name=copy, shown=shown)
+            begin.append(Copy(copy, other))
+        graph.blocks[procedure.entry].statements[:0] = begin
+        known = (*graph.variables, *graph.arrays)
         graph.procedures[name] = replace(
             procedure,
             locals=procedure.locals | frozenset(old.values()),
-            shared=tuple(other for other in graph.variables if other in used[name]),
-            changed=tuple(other for other in graph.variables if other in changed[name]),
+            shared=tuple(other for other in known if other in used[name]),
+            changed=tuple(other for other in known if other in changed[name]),
             old=old,
         )

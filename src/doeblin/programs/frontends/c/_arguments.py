@@ -16,14 +16,18 @@ from .tree import parts
 from .types import DOUBLE, FLOAT, INT, Address, CType, Key, Opaque, Struct
 
 
+Given = Slot | Address | list[Value]
+"""What a parameter is given that is no integer: an array under another name, a pointer, or the
+leaves of a structure."""
+
+
 class Arguments(Expressions):
     """What parameters are given, and what they are in the function."""
 
     def given_to(
         self, parameter: Any, argument: Any, fixed: bool, later: list[Any]
-    ) -> Slot | Address | list[Value] | None:
-        """What a parameter is given that is no integer: an array under another name, a pointer, or
-        the leaves of a structure."""
+    ) -> Given | None:
+        """What a parameter is given that is no integer; None if it is nothing that is modelled."""
         kind = self.in_global_scope(parameter)
         if isinstance(kind, Struct):
             return self.structure_value(argument, kind, later)

@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from ...._errors import InputError
 from ...system.terms import Term, truth, var
+from ._arguments import Given
 from ._emitter import Slot, Value
 from ._library import (
     ABSOLUTE,
@@ -310,7 +311,7 @@ class Calls(Outside):
             )
         self.check_listed(name, parameters, arguments, node)
         values: list[Value | None] = []
-        given: dict[int, Slot | Address | list[Value]] = {}  # arrays, pointers and structures
+        given: dict[int, Given] = {}
         changed = assigned(definition.body, steps=True)
         for number, argument in enumerate(arguments):
             later = arguments[number + 1 :]
@@ -328,9 +329,7 @@ class Calls(Outside):
             value = self.rvalue(argument)
             values.append(value if all(map(self.plain, later)) else self.snapshot(value))
         if name in self.recursive:
-            if given:
-                raise self.unsupported("arrays in recursive functions", node)
-            return self.call(name, values, node)
+            return self.call(name, values, given, node)
         frame: dict[str, Slot] = {}
         for number, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
             kind = self.in_global_scope(parameter)
@@ -356,7 +355,9 @@ class Calls(Outside):
         listed = self.functions[name].decl.type.args
         return [p for p in (listed.params if listed else []) if getattr(p, "name", None)]
 
-    def call(self, name: str, values: list[Value | None], node: Any) -> Value | None:
+    def call(
+        self, name: str, values: list[Value | None], given: dict[int, Given], node: Any
+    ) -> Value | None:
         raise AssertionError("given by Procedures")
 
     def body(self, name: str, frame: dict[str, Slot], node: Any) -> Value | None:

@@ -213,8 +213,6 @@ class Declarations(Contracts):
         items, length = self.initial(node)
         if items is not None and _mentions(node.init, node.name):
             raise self.unsupported("an array in its own initialiser", node)
-        if self.in_procedure and node.name not in self.by_constants:
-            raise self.unsupported("arrays in recursive functions", node)
         lengths = self.lengths(node, length, variable=not lasting)
         if lasting and node.name in scope:
             raise self.unsupported("an array that is declared twice", node)

@@ -9,10 +9,11 @@ from pycparser import c_ast
 
 from ...system import Call, Procedure, Return, with_old_values
 from ...system.terms import ONE, ZERO, compare, var
+from ._arguments import Given
 from ._emitter import Slot, Value
 from ._statements import Statements
 from .tree import parts
-from .types import BOOL, CType
+from .types import BOOL, Address, CType
 
 
 def recursive_groups(functions: dict[str, Any]) -> dict[str, frozenset[str]]:
@@ -45,6 +46,7 @@ class _Declared:
     """A procedure whose body may not be read yet, the scope of its parameters, and the type of what
     it returns."""
 
+    function: str
     procedure: Procedure
     frame: dict[str, Slot]
     kind: CType | None
@@ -52,19 +54,27 @@ class _Declared:
     """A variable that is 0 where the end of the body is reached without a value, if it can be."""
 
 
+_Bound = tuple[str, tuple[str | None, ...]]  # a function, and the arrays that its parameters are
+
+
 class Procedures(Statements):
-    """Calls of recursive functions, whose bodies are read after that of `main`."""
+    """Calls of recursive functions, whose bodies are read after that of `main`: one that is given
+    arrays once for all calls with the same ones."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        self._declared: dict[str, _Declared] = {}
-        self._unread: list[str] = []
+        self._declared: dict[_Bound, _Declared] = {}
+        self._unread: list[_Declared] = []
+        self._reading: _Declared | None = None
+        self._outer: set[str] = set()  # arrays that no call has of its own
 
-    def call(self, name: str, values: list[Value | None], node: Any) -> Value | None:
+    def call(
+        self, name: str, values: list[Value | None], given: dict[int, Given], node: Any
+    ) -> Value | None:
         """A call that stays one."""
         if name == "main":
             raise self.unsupported("recursion of 'main'", node)
-        found = self._declared.get(name) or self._declare(name)
+        found = self._bound(name, given, node)
         self.returned = None  # by what was inlined for the arguments
         args = []
         for slot, value in zip(found.frame.values(), values, strict=False):
@@ -74,19 +84,38 @@ class Procedures(Statements):
         if found.returned is not None:
             results.append(self.fresh("", BOOL))
         place = self.place(node)
-        call = Call(name, tuple(args), tuple(results), self.site(), place)
+        called = found.procedure.name
+        call = Call(called, tuple(args), tuple(results), self.site(), place)
         self.graph.blocks[self.current].statements.append(call)
         if found.returned is not None and id(node) in self.used:
             said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
             self.require(compare("!=", var(results[1]), ZERO), said, place)
         return Value(var(results[0]), found.kind) if found.kind is not None else None
 
-    def _declare(self, name: str) -> _Declared:
+    def _bound(self, name: str, given: dict[int, Given], node: Any) -> _Declared:
+        """The procedure that a function is with these arrays."""
+        arrays: dict[int, Slot] = {}
+        for number, slot in given.items():
+            if not isinstance(slot, Slot) or slot.cells is None or slot.cells.scalars is not None:
+                what = "pointers" if isinstance(slot, Address) else "structures"
+                raise self.unsupported(f"{what} given to recursive functions", node)
+            lasting = self.lasting_variables() | self._outer
+            if self.in_procedure and slot.cells.name not in lasting:
+                what = "an array of a recursive function, given to one,"
+                raise self.unsupported(what, node)
+            arrays[number] = slot
+        parameters = range(len(self.parameters(name)))
+        cells = (arrays[number].cells if number in arrays else None for number in parameters)
+        bound = (name, tuple(found.name if found is not None else None for found in cells))
+        return self._declared.get(bound) or self._declare(bound, arrays)
+
+    def _declare(self, bound: _Bound, arrays: dict[int, Slot]) -> _Declared:
+        name = bound[0]
         definition = self.functions[name]
         frame: dict[str, Slot] = {}
-        for parameter in self.parameters(name):
+        for number, parameter in enumerate(self.parameters(name)):
             own = self.in_global_scope(parameter)
-            frame[parameter.name] = Slot(own)
+            frame[parameter.name] = arrays.get(number, Slot(own))
             if isinstance(own, CType):
                 inner = self.fresh(parameter.name, own, self.place(parameter))
                 frame[parameter.name] = Slot(own, inner, const=self.is_const(parameter))
@@ -103,33 +132,38 @@ class Procedures(Statements):
         names = tuple(slot.name for slot in frame.values() if slot.name is not None)
         entry, last = self.graph.block(), self.graph.block()
         place = self.place(definition.decl)
-        self.graph.blocks[last].end = Return(name, place)
-        made = Procedure(name, entry, last, names, tuple(results), place)
-        found = _Declared(made, frame, kind if isinstance(kind, CType) else None, returned)
-        self._declared[name] = found
-        self._unread.append(name)
+        others = sum(one.function == name for one in self._declared.values())
+        called = f"{name}#{others + 1}" if others else name
+        self.graph.blocks[last].end = Return(called, place)
+        made = Procedure(called, entry, last, names, tuple(results), place)
+        found = _Declared(name, made, frame, kind if isinstance(kind, CType) else None, returned)
+        self._declared[bound] = found
+        self._unread.append(found)
         return found
 
     def without_value(self, name: str) -> None:
-        found = self._declared.get(name)
-        if found is not None and found.returned is not None:
+        found = self._reading
+        if found is not None and found.function == name and found.returned is not None:
             self.assign(found.returned, ZERO)
 
     def read_procedures(self) -> None:
         """The bodies of all functions that are called so, and of those that they call so."""
         self.in_procedure = True
+        self._outer = set(self.graph.arrays)
         while self._unread:
-            found = self._declared[self._unread.pop()]
+            found = self._reading = self._unread.pop()
             made = found.procedure
-            before = set(self.graph.variables)
+            before = {*self.graph.variables, *self.graph.arrays}
             self.start(made.entry)
             if found.returned is not None:
                 self.assign(found.returned, ONE)
-            value = self.body(made.name, dict(found.frame), self.functions[made.name])
+            name = found.function
+            value = self.body(name, dict(found.frame), self.functions[name])
             if value is not None:
                 self.assign(made.results[0], value.term)
             self.jump(made.exit)
-            inner = set(self.graph.variables) - before - set(self.statics.values())
+            inner = {*self.graph.variables, *self.graph.arrays} - before
+            inner -= set(self.statics.values())
             inner -= self.lasting_variables()
             for other in self._declared.values():
                 inner -= {*other.procedure.parameters, *other.procedure.results}

@@ -244,8 +244,8 @@ class Lvalues(Designators):
         cells = choice.slot.cells
         if cells is None:
             return None
-        if self.in_procedure and cells.scalars is None:
-            raise self.unsupported("arrays in recursive functions", node)
+        if self.in_procedure and cells.scalars is None and choice.number is not None:
+            raise self.unsupported("pointers to arrays in recursive functions", node)
         at = choice.at
         return cells, self.within(cells, list(choice.indices), node) if at is None else at
 
