@@ -8,7 +8,7 @@ import pytest
 from doeblin._errors import InputError
 from doeblin.programs import Outcome, output, parse_program, verify
 from doeblin.programs.solve import Budget, Trees, replay_graph
-from tests.programs.fuzz import recursion
+from tests.programs.fuzz import recursion, recursive_arrays
 
 PROGRAMS = {
     "ninety-one": "int f(int x) { if (x > 100) return x - 10; return f(f(x + 11)); }"
@@ -156,3 +156,77 @@ def test_random_functions():
     wrong, counts = recursion.disagreements(range(4), timeout=3)
     assert not wrong, "\n".join(wrong)
     assert min(counts["SAFE"], counts["UNSAFE"]) >= 2, counts
+
+
+ARRAYS = {
+    "greatest": "int f(int *a, int n) { if (n == 1) return a[0]; int m = f(a, n - 1);"
+    " return a[n - 1] > m ? a[n - 1] : m; }"
+    " int main() { int a[50]; for (int i = 0; i < 50; i++) a[i] = unknown();"
+    " int m = f(a, {50}); assert(m >= a[0]); }",
+    "filled": "void f(int *a, int i, int n) { if (i >= n) return; a[i] = 7; f(a, i + 1, n); }"
+    " int main() { int a[9]; f(a, 0, 9); int k = unknown();"
+    " if (k >= 0 && k < {9}) assert(a[k] == 7); }",
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_proved_and_changed_by_one_refuted(name):
+    text = re.sub(r"\{(\d+)\}", r"\1", ARRAYS[name])
+    program = parse_program(text, file=f"{name}.c")
+    verdict = verify(program)
+    assert verdict.outcome is Outcome.SAFE, verdict.reason
+    certificate = output.certificate(program, verdict)
+    assert output.check_certificate(verdict.proved, certificate) is None
+    wrong = parse_program(
+        re.sub(r"\{(\d+)\}", lambda found: str(int(found[1]) + 1), ARRAYS[name]), file=f"{name}.c"
+    )
+    refuted = verify(wrong)
+    assert refuted.outcome is Outcome.UNSAFE and "out of bounds" in refuted.reason
+    assert output.check_certificate(wrong.under(verdict.proved.ints), certificate) is not None
+    with pytest.raises(InputError, match=r"recursive functions \('f'\) is not available"):
+        output.acsl(program, verdict)
+
+
+def test_a_function_with_other_arrays_is_another_procedure():
+    text = (
+        "int f(int *a, int *b, int n) { a[n] = n; return n == 0 ? b[1] : f(b, a, n - 1); }\n"
+        "int main() { int a[2] = {0}, b[2] = {0}; int r = f(a, b, 1); assert(r != 1); }"
+    )
+    program = parse_program(text, file="p.c")
+    assert program.graph is not None and list(program.graph.procedures) == ["f#2", "f"]
+    verdict = verify(program)
+    assert verdict.outcome is Outcome.UNSAFE and verdict.reason == "assertion at p.c:2:62"
+    inside = parse_program(text.replace("b[1]", "b[n - 2]"), file="p.c")
+    verdict = verify(inside)
+    assert output.calls(inside, verdict) == [
+        "in f(n = 0), called at p.c:1:67",
+        "in f(n = 1), called at p.c:2:50",
+    ]
+    assert {item["function"] for item in verdict.as_dict()["stack"]} == {"f"}
+
+
+def test_what_a_call_began_with_is_what_states_show():
+    """Cells that nobody has stored in are the same before and after, in every state of a run."""
+    text = (
+        "int g[5]; void f(int n) { if (n < 5) { if (g[n] > 3) g[n] = 3; f(n + 1); } }"
+        " int main() { f(0); assert(g[unknown() & 3] <= 3); }"
+    )
+    program = parse_program(text.replace("int g[5]", "extern int g[5]"))
+    graph, interpreter = program.graph, program.interpreter
+    assert graph is not None and interpreter is not None
+    made = graph.procedures["f"]
+    drawn = dict.fromkeys(range(5), 2) | {1: 9}
+    run = interpreter.run(
+        lambda havoc: 0, watch=[made.exit], contents=lambda fill: drawn.__getitem__
+    )
+    states = [dict(zip(interpreter.names, state, strict=True)) for _, state in run.visits]
+    old = made.old["g"]
+    before = [[state[old].known(i) or state[old].decided(i) for i in range(5)] for state in states]
+    assert before == [[2, 3, 2, 2, 2]] * 4 + [[2, 9, 2, 2, 2]] * 2
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the referee is gcc")
+def test_random_functions_with_arrays():
+    wrong, counts = recursive_arrays.disagreements(range(1003, 1009), timeout=2)
+    assert not wrong, "\n".join(wrong)
+    assert counts["UNSAFE"] >= 1, counts

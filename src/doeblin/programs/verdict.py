@@ -130,7 +130,11 @@ class Verdict:
             run = self.failure.run if self.failure is not None else None
             if run is not None and run.stack:
                 found["stack"] = [
-                    {"function": call.procedure, "arguments": list(args), "line": _line(call.place)}
+                    {
+                        "function": call.procedure.partition("#")[0],
+                        "arguments": list(args),
+                        "line": _line(call.place),
+                    }
                     for call, args in run.stack
                 ]
             if self.failure is not None and self.failure.facts:

@@ -44,7 +44,8 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         elif isinstance(step, Call):
             what = f"{_function(step.procedure)} is called"
         elif isinstance(step, Return):
-            what = f"{_function(step.procedure)} returns" + (f" {value}" if value is not None else "")
+            told = f" {value}" if value is not None else ""
+            what = f"{_function(step.procedure)} returns{told}"
         else:
             continue
         if place.file != program.file:

@@ -155,10 +155,10 @@ class Interpreter:
         """Follow the graph from `block` for at most `limit` blocks.
 
         `watch` lists blocks whose states are kept in `visits`; `arrive(block)` is called on each
-        arrival at one, and no arrays are kept then; with `record` every statement and its value are kept, for traces. A call
-        that took no input is not made `again` with the same values: it ends as it did. `contents`
-        may say what the cells of an array are that takes arbitrary values; else a cell becomes an
-        input once it is read.
+        arrival at one, and no arrays are kept then; with `record` every statement and its value are
+        kept, for traces. A call that took no input is not made `again` with the same values: it
+        ends as it did. `contents` may say what the cells of an array are that takes arbitrary
+        values; else a cell becomes an input once it is read.
         """
         state: State = [0] * len(self.names)
         for slot in self._arrays:

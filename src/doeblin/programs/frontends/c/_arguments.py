@@ -15,7 +15,6 @@ from ._unsupported import Unsupported
 from .tree import parts
 from .types import DOUBLE, FLOAT, INT, Address, CType, Key, Opaque, Struct
 
-
 Given = Slot | Address | list[Value]
 """What a parameter is given that is no integer: an array under another name, a pointer, or the
 leaves of a structure."""

@@ -327,6 +327,11 @@ class Expressions(Heap):
             return self._logical(node)
         if self.pointing(node):
             return self.compared(node)
+        reads = self.quiet(node.right) and not self.plain(node.right)
+        if reads and self.effects_of(node.left).stays:  # which might hide that the other fails
+            self.check_operands([node.right, node.left], node)
+            right = self.snapshot(self.rvalue(node.right))
+            return self.binary(node.op, self.rvalue(node.left), right, node)
         self.check_operands([node.left, node.right], node)
         left = self.rvalue(node.left)
         if not self.plain(node.right):

@@ -8,11 +8,11 @@ the other may fail. Without a call between them that is undefined (C11 6.5p2), e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from pycparser import c_ast
 
+from ._effects import Effects
 from ._library import (
     ASSERTIONS,
     ASSUMPTIONS,
@@ -26,7 +26,8 @@ from ._library import (
 )
 from ._static import STEPS, Static
 from ._unsupported import Unsupported
-from .tree import assigned, mentions_pointers
+from .tree import assigned, mentions_pointers, only_reads
+from .types import CType, Opaque
 
 FALLIBLE = frozenset({"/", "%", "<<", ">>"})
 _HEAP = "allocated memory"  # which of its objects are there: what pointers are worth
@@ -36,37 +37,6 @@ _ENDING = ASSUMPTIONS | ENDINGS
 Inner = list[dict[str, str | None]]
 _CONVERTING = c_ast.Cast | c_ast.Assignment | c_ast.FuncCall | c_ast.Return | c_ast.Decl
 _LOOPS = c_ast.While | c_ast.DoWhile | c_ast.For | c_ast.Goto
-
-
-@dataclass
-class Effects:
-    """What evaluation reads and writes itself, and in calls; `loose` are writes that need not be
-    done when the value is there."""
-
-    reads: set[str] = field(default_factory=set)
-    writes: set[str] = field(default_factory=set)
-    called_reads: set[str] = field(default_factory=set)
-    called_writes: set[str] = field(default_factory=set)
-    loose: set[str] = field(default_factory=set)
-    ends: bool = False
-    fails: bool = False
-
-    def add(self, other: Effects, *, sequenced: bool = False) -> None:
-        self.reads |= other.reads
-        self.writes |= other.writes
-        self.called_reads |= other.called_reads
-        self.called_writes |= other.called_writes
-        if not sequenced:
-            self.loose |= other.loose
-        self.ends |= other.ends
-        self.fails |= other.fails
-
-    def call(self, body: Effects) -> None:
-        """What a called function does."""
-        self.called_reads |= body.reads | body.called_reads
-        self.called_writes |= body.writes | body.called_writes
-        self.ends |= body.ends
-        self.fails |= body.fails
 
 
 class Order(Static):
@@ -142,7 +112,10 @@ class Order(Static):
             if _ANYTHING in a.called_writes:
                 known = self.scopes[0].values()
                 met |= touched & {name for slot in known for name in slot.names()}
-            if met or (a.ends and b.fails):
+            # What only reads is looked at first, if it comes first: a failure there is one in
+            # some order, and if there is none there, there is none in any.
+            waits = a.stays and b.fails and (a is one or b.calls)
+            if met or (a.ends and b.fails) or waits:
                 raise Unsupported(
                     "the order of evaluation",
                     self.place(node),
@@ -265,10 +238,11 @@ class Order(Static):
                 found.add(self._effects(item, inner), sequenced=True)
             found.add(self._effects(node.exprs[-1], inner))
         elif isinstance(node, c_ast.FuncCall):
-            for argument in node.args.exprs if node.args else ():
-                found.add(self._effects(argument, inner), sequenced=True)
-                self._given_away(found, argument, inner)
             name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+            for number, argument in enumerate(node.args.exprs if node.args else ()):
+                found.add(self._effects(argument, inner), sequenced=True)
+                written = not only_reads(self.functions, name, number, self._to_integers)
+                self._given_away(found, argument, inner, written)
             found.call(self._summary(name))
         elif isinstance(node, c_ast.UnaryOp) and node.op == "&":
             if not isinstance(node.expr, c_ast.ID):
@@ -293,8 +267,14 @@ class Order(Static):
         """Is it arithmetic of pointers, which may leave their objects?"""
         raise AssertionError("given by Pointers")
 
-    def _given_away(self, found: Effects, argument: Any, inner: Inner) -> None:
-        """An argument that points: the function may read and change what is there."""
+    def _to_integers(self, parameter: Any) -> bool:
+        return isinstance(self.parameter_type(parameter), CType)
+
+    def parameter_type(self, parameter: Any) -> CType | Opaque | None:
+        raise AssertionError("given by Pointers")
+
+    def _given_away(self, found: Effects, argument: Any, inner: Inner, written: bool) -> None:
+        """An argument that points: the function may read what is there, and may change it."""
         if isinstance(argument, c_ast.Constant):
             return
         if isinstance(argument, c_ast.UnaryOp) and argument.op == "&":
@@ -303,7 +283,7 @@ class Order(Static):
             names = self._pointed(argument, inner)
         if names:
             found.called_reads |= names
-            found.called_writes |= names
+            found.called_writes |= names if written else set()
             found.fails = True
 
     def _write(self, found: Effects, node: Any, inner: Inner) -> None:
@@ -339,8 +319,8 @@ class Order(Static):
 
     def _recursive_summary(self, name: str) -> Effects:
         """Of functions that call each other: what any of them does, any may do; and it may go on
-        for ever, as a loop may."""
-        together = Effects(ends=True)
+        for ever."""
+        together = Effects(stays=True)
         for other in self.recursive[name]:
             self._summaries[other] = together
         for other in self.recursive[name]:

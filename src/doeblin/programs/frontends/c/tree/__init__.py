@@ -1,5 +1,6 @@
 """What the tree of a C file says by itself: its parts and shapes, and what C forbids."""
 
+from ._reads import only_reads
 from ._rules import check_rules
 from ._shapes import (
     addressed,
@@ -41,6 +42,7 @@ __all__ = [
     "names_in",
     "nested",
     "only_assigned",
+    "only_reads",
     "parts",
     "pointed",
     "reached_from_outside",
