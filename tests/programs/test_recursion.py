@@ -193,7 +193,7 @@ def test_a_function_with_other_arrays_is_another_procedure():
         "int main() { int a[2] = {0}, b[2] = {0}; int r = f(a, b, 1); assert(r != 1); }"
     )
     program = parse_program(text, file="p.c")
-    assert program.graph is not None and list(program.graph.procedures) == ["f#2", "f"]
+    assert program.graph is not None and list(program.graph.procedures) == ["f", "f#2"]
     verdict = verify(program)
     assert verdict.outcome is Outcome.UNSAFE and verdict.reason == "assertion at p.c:2:62"
     inside = parse_program(text.replace("b[1]", "b[n - 2]"), file="p.c")
