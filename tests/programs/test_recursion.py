@@ -199,7 +199,7 @@ def test_a_function_with_other_arrays_is_another_procedure():
     inside = parse_program(text.replace("b[1]", "b[n - 2]"), file="p.c")
     verdict = verify(inside)
     assert output.calls(inside, verdict) == [
-        "in f(n = 0), called at p.c:1:67",
+        "in f(n = 0), called at p.c:1:69",
         "in f(n = 1), called at p.c:2:50",
     ]
     assert {item["function"] for item in verdict.as_dict()["stack"]} == {"f"}
