@@ -2,6 +2,8 @@
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
@@ -35,6 +37,16 @@ if os.environ.get("DOEBLIN_CHECK_SHAPES"):
     from . import shapes
 
     shapes.install()
+
+
+@pytest.fixture(autouse=True)
+def without_limits() -> Iterator[None]:
+    """A command that ran in this process limited the solver's memory for good, as a process of its
+    own may."""
+    yield
+    if "z3" in sys.modules:
+        sys.modules["z3"].set_param("memory_max_size", 0)
+
 
 # What is dear to begin and shared by several files: one worker has them all.
 SHARED = ("tests/serve/", "tests/gestures/decoder/")

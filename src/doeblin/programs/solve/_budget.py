@@ -17,6 +17,7 @@ import z3
 
 from ..._compiling import clock as running
 from .._tunables import SECOND as SECOND
+from ..system.terms import new_context
 
 _UNLIMITED = 4_000_000_000  # beyond what the solver can count
 _QUESTION = 100  # units for putting a question, whatever the answer costs
@@ -69,7 +70,7 @@ class Budget:
 
     def context(self) -> z3.Context:
         """A new solver context that this budget may interrupt."""
-        made = z3.Context()
+        made = new_context()
         self._contexts.append(made)
         return made
 

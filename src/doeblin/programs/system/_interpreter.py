@@ -176,11 +176,11 @@ class Interpreter:
                 if arrive is not None:
                     arrive(block)
                 seen = tuple(state)
-                if self._arrays and arrive is not None:
-                    seen = ()  # a replay, which would keep the arrays for nobody
-                elif self._arrays:
+                if self._arrays:
                     cut = self._arrays.start
-                    seen = (*seen[:cut], *(memory.copy() for memory in seen[cut:]))
+                    # Who watches arrivals looks at numbers alone.
+                    kept = [memory.copy() for memory in seen[cut:]] if arrive is None else ()
+                    seen = (*seen[:cut], *kept)
                 run.visits.append((block, seen))
                 if len(run.visits) >= visit_limit:
                     return self._ended(run, frames)

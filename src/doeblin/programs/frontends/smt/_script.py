@@ -12,6 +12,7 @@ from typing import Any
 import z3
 
 from ...._errors import InputError, Place
+from ...system.terms import new_context
 from ..c import Unsupported
 from ._sexpr import Expression, Group, Symbol
 
@@ -32,7 +33,7 @@ class Script:
     def __init__(self, text: str, file: str):
         self.file = file
         self._text = text
-        self._parser = z3.ParserContext(z3.Context())
+        self._parser = z3.ParserContext(new_context())
         self._parser.from_string("(set-option :int-real-coercions false)")
         self._names: set[str] = set()
 

@@ -61,7 +61,15 @@ from ._term import (
     var,
     variables,
 )
-from ._z3 import Translator, float_constant, model_value, said, solver_text, sort_text
+from ._z3 import (
+    Translator,
+    float_constant,
+    model_value,
+    new_context,
+    said,
+    solver_text,
+    sort_text,
+)
 
 __all__ = [
     "DIVISIONS",
@@ -111,6 +119,7 @@ __all__ = [
     "mul",
     "neg",
     "negate",
+    "new_context",
     "node_value",
     "number_of",
     "numeral",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import z3
@@ -11,6 +12,31 @@ from ._node import Term, postorder
 
 _SORTS = {32: (8, 24), 64: (11, 53)}
 _MOST_FACTORS = 1000  # of a product of products
+
+
+class _Context(z3.Context):
+    """A context that is there: where Z3's memory is at its limit it gives none, and Z3's own class
+    would go on with that and end the process."""
+
+    def __init__(self) -> None:
+        self.owner = False
+        settings = z3.Z3_mk_config()
+        made = z3.Z3_mk_context_rc(settings)
+        z3.Z3_del_config(settings)
+        if not made:
+            raise z3.Z3Exception("out of memory")
+        self.ctx, self.owner = made, True
+        self.eh = z3.Z3_set_error_handler(made, z3.z3.z3_error_handler)
+        z3.Z3_set_ast_print_mode(made, z3.Z3_PRINT_SMTLIB2_COMPLIANT)
+
+
+def new_context() -> z3.Context:
+    """A context of its own; raises `Z3Exception` where there is no memory for it."""
+    try:
+        return _Context()
+    except z3.Z3Exception:
+        gc.collect()  # what old contexts hold may be in circles
+        return _Context()
 
 
 class Translator:
@@ -207,7 +233,7 @@ def sort_text(name: str) -> str:
 
 def solver_text(term: Term) -> str:
     """A term in SMT-LIB, with floating point as solvers have it."""
-    return Translator(z3.Context())(term).sexpr()
+    return Translator(new_context())(term).sexpr()
 
 
 def model_value(value: Any) -> int:
