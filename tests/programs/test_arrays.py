@@ -178,6 +178,17 @@ def test_arrays_of_constant_length(name):
     assert output.check_certificate(verdict.proved or program, certificate) is None
 
 
+def test_a_failure_at_the_end_of_a_long_loop():
+    text = "int main() { int a[1000], i; for (i = 0; i <= 1000; i++) a[i] = 1; assert(a[0] == 1); }"
+    verdict = verify(parse_program(text, file="p.c"))
+    assert verdict.outcome is Outcome.UNSAFE and "out of bounds" in verdict.reason
+
+
+def test_only_indices_matter():
+    text = "int main() { int a[5]; for (int i = 0; i < 5; i++) a[i] = 1; }"
+    assert verify(parse_program(text)).outcome is Outcome.SAFE
+
+
 def test_a_length_without_a_name_is_shown_as_something():
     text = "int main() { int n = unknown(), i; if (n < 1 || n > 9) return 0; int a[2 * n];"
     text += " for (i = 0; i < 2 * n; i++) a[i] = 3; for (i = 0; i < n; i++) assert(a[i] == 3); }"

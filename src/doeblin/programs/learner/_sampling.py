@@ -177,6 +177,15 @@ class Sampling(Points):
                     self._states[cut] = self._rng.sample(self._states[cut], _MOST)
         return None
 
+    def far(self, budget: Budget, blocks: int) -> Path | None:
+        """One run through long loops, if it fails; of the program itself only."""
+        run = self._runs.interpreter.run(
+            self._runs.inputs_from_start(0.05), limit=blocks, contents=self._contents
+        )
+        budget.spend(_RUN + BLOCK * run.blocks)
+        failed = run.outcome == "failed" and not self._alike
+        return Path.of_run([value for _, value in run.inputs]) if failed else None
+
     def _contents(self, fill: Fill) -> Callable[[int], int] | None:
         """Cells that nobody has stored in, if arrays may be copied: the same in all copies."""
         if not self._copied:

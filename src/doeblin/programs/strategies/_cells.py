@@ -53,6 +53,8 @@ from ._judge import Judge
 
 _FACTORS = 8  # by which an index bounds a sum
 _LARGEST = 1000
+_LONG = 300  # a loop that most runs do not end
+_FAR_RUNS, _FAR = 2, 120_000  # and their blocks
 _TRIES = 8  # to see every loop of a program with small limits
 _NEAR = 60  # by how much, beside that
 
@@ -76,7 +78,7 @@ class CellWise:
         self._rng = random.Random(judge.request.seed)
         self._alike = program.graph is None
         self._small: Small | None = None
-        limits = self._guide.limits
+        self._limits = limits = self._guide.limits
         places = {*self._guide.places, *limits, *(limit - 1 for limit in limits)}
         self._sampling: Points
         if program.graph is not None or followed(program.exact):
@@ -105,9 +107,12 @@ class CellWise:
         if found is not None:
             return found
         deeper = self._bounded.run(least=shares.first_look)
+        real = self._sampling
         self._shrink()
-        for stage in self._stages():
+        for number, stage in enumerate(self._stages()):
             found = yield from self._lemmas(stage)
+            if found is None and number == 0:
+                found = self._far(real)
             if found is None and self._small is None:
                 found = self._sample(limits.run_work / 4)
             if found is not None:
@@ -152,11 +157,24 @@ class CellWise:
 
     # ---- proofs
 
+    def _far(self, sampling: Points) -> Verdict | None:
+        """UNSAFE, if one of some runs through long loops fails."""
+        judge, long = self._judge, max(self._limits, default=0) > _LONG
+        if not long or not isinstance(sampling, Sampling) or self._alike:
+            return None
+        for _ in range(_FAR_RUNS):
+            path = sampling.far(judge.budget, _FAR)
+            found = judge.unsafe(path) if path is not None else None
+            if found is not None and found.outcome is Outcome.UNSAFE:
+                return found
+            judge.budget.tick()
+        return None
+
     def _shrink(self) -> None:
         """Look at a program with small limits instead, where no run comes to the end of a loop."""
-        program, limits = self._judge.program, self._guide.limits
-        small = with_small_limits(self._graph, limits) if self._sampling.blind else None
-        if small is None or not isinstance(self._sampling, Sampling):
+        program = self._judge.program
+        small = with_small_limits(self._graph, self._limits) if self._sampling.blind else None
+        if small is None or not isinstance(self._sampling, Sampling) or self._alike:
             return
         places = {*self._guide.places, *small.limits, *(limit - 1 for limit in small.limits)}
         constants = [*self._guide.constants, *small.limits]
