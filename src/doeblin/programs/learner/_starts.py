@@ -31,13 +31,19 @@ def _ranges(system: System) -> dict[int, Range]:
         if clause.source is None and clause.target is not None:
             for name, relation, bound in _bounds(clause.constraint):
                 if name in sites and abs(bound) < _FAR:
-                    low, high = found.get(sites[name], (None, None))
-                    if relation != "<=":
-                        low = bound if low is None else max(low, bound)
-                    if relation != ">=":
-                        high = bound if high is None else min(high, bound)
-                    found[sites[name]] = low, high
+                    before = found.get(sites[name], (None, None))
+                    found[sites[name]] = _narrowed(before, relation, bound)
     return found
+
+
+def _narrowed(ends: Range, relation: str, bound: int) -> Range:
+    """A range of which one more thing is demanded."""
+    low, high = ends
+    if relation != "<=":
+        low = bound if low is None else max(low, bound)
+    if relation != ">=":
+        high = bound if high is None else min(high, bound)
+    return low, high
 
 
 def demanded(system: System) -> dict[int, Range]:
@@ -51,12 +57,7 @@ def demanded(system: System) -> dict[int, Range]:
         asked: dict[str, Range] = dict.fromkeys(sites, (None, None))
         for name, relation, bound in _bounds(clause.constraint):
             if name in asked and abs(bound) < _FAR:
-                low, high = asked[name]
-                if relation != "<=":
-                    low = bound if low is None else max(low, bound)
-                if relation != ">=":
-                    high = bound if high is None else min(high, bound)
-                asked[name] = low, high
+                asked[name] = _narrowed(asked[name], relation, bound)
         for name, (low, high) in asked.items():
             lowest, highest = found.get(sites[name], (low, high))
             low = None if low is None or lowest is None else min(low, lowest)
