@@ -99,6 +99,8 @@ def main(arguments: list[str] | None = None) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     when_compiling(say_compiling)
+    if arguments is None:  # modules stay: rubbish is seldom among what they bring
+        gc.set_threshold(50_000)
     try:
         status = _run(arguments, state)
     except BaseException as error:  # every way to end is in the table

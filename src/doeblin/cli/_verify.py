@@ -94,6 +94,8 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
         if options["ints"] == "math":
             raise InputError("--overflow is for C's integers: mathematical ones do not overflow")
         options["ints"] = "overflow"
+    # A proof multiplies no large matrices, and threads for it cost more than all of its numbers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from ..programs.files import find_files
 
     paths = find_files(list(files))
