@@ -7,13 +7,14 @@ verdict that differs is printed, and the exit status is 1.
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
-import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from doeblin.programs import Outcome, parse_program, verify
+
+from .seeds import by_seeds
 
 TYPES = ("int", "int", "unsigned", "unsigned char", "signed char", "short")
 DEPTHS, STARTS = range(4), range(-2, 3)
@@ -148,10 +149,10 @@ def assertions(rows: list[tuple[int, int, int, int]], rng: random.Random) -> lis
     return rng.sample(found, 2)
 
 
-def disagreements(seeds: range, timeout: float = 5.0) -> tuple[list[str], dict[str, int]]:
+def disagreements(seeds: range, timeout: float = 5.0) -> tuple[list[str], Counter]:
     """Programs on which `verify` and gcc differ, and how many verdicts there were of each kind."""
     wrong: list[str] = []
-    counts = {outcome.value: 0 for outcome in Outcome}
+    counts: Counter = Counter()
     drawn = [Functions(seed) for seed in seeds]
     for functions, rows in zip(drawn, results(drawn), strict=True):
         for condition, holds in assertions(rows, functions.rng):
@@ -164,8 +165,4 @@ def disagreements(seeds: range, timeout: float = 5.0) -> tuple[list[str], dict[s
 
 
 if __name__ == "__main__":
-    if shutil.which("gcc") is None:
-        sys.exit("there is no gcc here")
-    differing, counted = disagreements(range(int(sys.argv[1]), int(sys.argv[2])))
-    print(*differing, counted, sep="\n")
-    sys.exit(bool(differing))
+    by_seeds(disagreements)

@@ -8,13 +8,14 @@ is held against the length; verify's has none of that.
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
-import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from doeblin.programs import Outcome, parse_program, verify
+
+from .seeds import by_seeds
 
 DEPTHS, STARTS = range(4), range(-1, 3)
 FLAGS = ["-std=gnu11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -165,10 +166,10 @@ def claim(rows: list[tuple[int, int, int | None]], rng: random.Random) -> tuple[
     )
 
 
-def disagreements(seeds: range, timeout: float = 3.0) -> tuple[list[str], dict[str, int]]:
+def disagreements(seeds: range, timeout: float = 3.0) -> tuple[list[str], Counter]:
     """Programs on which `verify` and gcc differ, and how many verdicts there were of each kind."""
     wrong: list[str] = []
-    counts = {"refused": 0} | {outcome.value: 0 for outcome in Outcome}
+    counts: Counter = Counter()
     drawn = [(one, one.body()) for one in map(Drawn, seeds)]
     for (one, body), rows in zip(drawn, results(drawn), strict=True):
         condition, holds = claim(rows, one.rng)
@@ -191,8 +192,4 @@ int main() {{
 
 
 if __name__ == "__main__":
-    if shutil.which("gcc") is None:
-        sys.exit("there is no gcc here")
-    differing, counted = disagreements(range(int(sys.argv[1]), int(sys.argv[2])))
-    print(*differing, counted, sep="\n")
-    sys.exit(bool(differing))
+    by_seeds(disagreements)
