@@ -7,10 +7,10 @@ from typing import Any
 from pycparser import c_ast
 
 from ...._errors import InputError
-from ...system.terms import ZERO, compare, floating, ite, neg
+from ...system.terms import ZERO, compare, conj, floating, ite, neg, negate
 from ._emitter import Slot, Value
 from ._expressions import Expressions
-from ._library import ABSOLUTE, ENDINGS, FORMATS, SILENT, SIZES
+from ._library import ABSOLUTE, ENDINGS, FINITE, FORMATS, SILENT, SIZES
 from ._unsupported import Unsupported
 from .tree import parts
 from .types import DOUBLE, FLOAT, INT, Address, CType, Key, Opaque, Struct
@@ -118,7 +118,11 @@ class Arguments(Expressions):
             if not self.is_float(arguments[0]):
                 raise self.unsupported(f"'{name}' of what is no floating point", node)
             value = self.rvalue(arguments[0])
-            return Value(floating("fnan", value.kind.bits, value.term), INT)
+            odd = floating("fnan", value.kind.bits, value.term)
+            if name in FINITE:
+                infinite = floating("finf", value.kind.bits, value.term)
+                return Value(conj([negate(odd), negate(infinite)]), INT)
+            return Value(odd, INT)
         kind = ABSOLUTE[name]
         value = self.snapshot(self.convert(self.rvalue(arguments[0]), kind))
         below = compare("<", value.integer(), ZERO)

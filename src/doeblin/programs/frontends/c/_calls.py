@@ -20,6 +20,7 @@ from ._library import (
     ENDINGS,
     EXPECTING,
     FAILURES,
+    FINITE,
     FLOATING,
     FORMATS,
     FREEING,
@@ -115,7 +116,7 @@ class Calls(Outside):
             raise self.unsupported(f"what '{name}' returns, used so,", node)
         if name in SILENT:
             return self._printed(name, arguments, node)
-        if name in ABSOLUTE or name in SIZES or name in UNORDERED:
+        if name in ABSOLUTE or name in SIZES or name in UNORDERED or name in FINITE:
             return self.computed(name, arguments, node)
         if name in RANGES:
             kind, low, high = RANGES[name]

@@ -134,6 +134,9 @@ SIZES = {
 UNORDERED = frozenset({"isnan", "__builtin_isnan"})
 """Is the argument, which keeps its type, no number?"""
 
+FINITE = frozenset({"isfinite", "__builtin_isfinite"})
+"""Is it neither that nor infinite? (What `isinf` says of -infinity differs among libraries.)"""
+
 _NAMED = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
     "cosh", "drem", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "finite",
@@ -182,5 +185,5 @@ def input_type(name: str) -> CType:
 MODELLED = (
     ASSERTIONS | ASSUMPTIONS | FAILURES | ENDINGS | UNREACHABLE | SILENT | frozenset(ABSOLUTE)
     | frozenset(RANGES) | ALLOCATING.keys() | FREEING | EXPECTING | FLOATING | frozenset(SIZES)
-    | UNORDERED | REFUSED | {VIOLATION}
+    | UNORDERED | FINITE | REFUSED | {VIOLATION}
 )  # fmt: skip

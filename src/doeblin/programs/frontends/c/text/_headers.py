@@ -174,7 +174,8 @@ HEADERS = {
     "#define bitand &\n#define bitor |\n#define compl ~\n#define and_eq &=\n#define or_eq |=\n"
     "#define xor_eq ^=\n",
     "limits.h": _LIMITS,
-    "math.h": "",
+    "math.h": "#define INFINITY (1e999f)\n#define NAN (0.0f / 0.0f)\n"
+    "#define HUGE_VAL (1e999)\n#define HUGE_VALF (1e999f)\n",
     "stdalign.h": "#define alignas _Alignas\n#define alignof _Alignof\n",
     "stdarg.h": "",
     "stdbool.h": "#define bool _Bool\n#define true 1\n#define false 0\n"

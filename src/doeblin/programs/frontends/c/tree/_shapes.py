@@ -11,7 +11,7 @@ from .._library import ALLOCATING, FAILURES
 from ._tree import parts
 
 _MOST_SCALARS = 64
-_FLOATING = re.compile(r"float|double|fabs|isnan")  # functions that need not be declared
+_FLOATING = re.compile(r"float|double|fabs|isnan|isfinite")  # functions that need not be declared
 
 
 def indexed_by_constants(tree: Any) -> dict[str, set[tuple[int, ...]]]:
