@@ -19,6 +19,7 @@ from doeblin.programs.system.terms import (
     TRUE,
     Translator,
     compare,
+    conj,
     const,
     evaluate,
     float_constant,
@@ -176,6 +177,30 @@ def test_what_stands_for_a_conversion_allows_it():
             known = {"i": number, second.inputs[0].name: float_value("fof", bits, [number])}
             assert evaluate(second.constraint, known) == evaluate(question, known)
     assert system.clauses[0].constraint is not TRUE
+
+
+def test_what_is_said_of_several_conversions_is_true():
+    """Their order, and what comes back of them: most of all near the last integer that is exact."""
+    rng = random.Random(10)
+    for bits, digits in ((32, 24), (64, 53)):
+        i, j = var("i"), var("j")
+        a, b = (floating("fof", bits, whole) for whole in (i, j))
+        back = floating("fint", bits, a)
+        question = conj((floating("f<=", bits, a, b), compare("=", back, i)))
+        (clause,) = without_conversions(System((), (Clause((), question, None, (), ()),))).clauses
+        seen = set()
+        for _ in range(500):
+            near = rng.choice((0, 1 << digits, -(1 << digits), 1 << (digits + 2)))
+            known = {name: near + rng.randint(-4, 4) for name in ("i", "j")}
+            # by fractions, not by what is under test
+            keys = [rounded(Fraction(known[name]), bits) for name in ("i", "j")]
+            returned = math.trunc(number_of(keys[0], bits))
+            names = [made.name for made in clause.inputs]
+            expected = keys[0] <= keys[1] and returned == known["i"]
+            known |= dict(zip(names, (keys[0], keys[1], returned), strict=True))
+            assert evaluate(clause.constraint, known) == expected, known
+            seen.add((expected, returned == known["i"]))
+        assert seen == {(True, True), (False, True), (False, False)}
 
 
 def test_texts_are_exact():

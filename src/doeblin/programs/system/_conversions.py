@@ -1,18 +1,20 @@
 """Conversions between integers and floating point, of which solvers know too little.
 
-In their place clauses have a variable of which some facts are known: a conversion is monotone, and
-at the program's own constants it is computed here. Every run of the program is one of these
-clauses; a failure of theirs need not be one of the program, which its interpreter decides.
+In their place clauses have a variable of which some facts are known: a conversion is monotone, of
+small integers it is exact, and at the program's own constants it is computed here. Every run of the
+program is one of these clauses; a failure of theirs need not be one of the program, which its
+interpreter decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ._system import Clause, Input, System
 from .terms import (
+    DIGITS,
     FLOATING,
     INFINITE,
     TRUNCATED,
@@ -34,6 +36,7 @@ from .terms import (
 )
 
 _MOST = 40  # constants at which a conversion is computed
+_FEW = 6  # conversions that are compared with each other
 _NAMES = {32: "float", 64: "double"}
 _LARGEST = 1 << 64
 
@@ -95,6 +98,7 @@ def _without(clause: Clause, constants: _Constants) -> Clause:
     made: list[Input] = []
     facts: list[Term] = []
     known: dict[int, Term] = {}
+    wholes: dict[str, tuple[Term, int]] = {}  # of converted integers, with the format
 
     def combine(node: Term, args: list[Term]) -> Term:
         if id(node) in known:
@@ -107,8 +111,16 @@ def _without(clause: Clause, constants: _Constants) -> Clause:
             mark = f":{_NAMES[found.leaf]}" if found.op == "fof" else ""
             made.append(Input(f"converted#{len(made)}{mark}"))
             value = var(made[-1].name)
-            about = _rounded if found.op == "fof" else _truncated
-            facts.extend(about(found.args[0], value, found.leaf, constants))
+            source, bits = found.args[0], found.leaf
+            if found.op == "fof":
+                facts.extend(_rounded(source, value, bits, constants))
+                facts.extend(_in_order(source, value, bits, wholes))
+                wholes[made[-1].name] = source, bits
+            else:
+                facts.extend(_truncated(source, value, bits, constants))
+                if source.op == "var" and source.leaf in wholes:  # there and back
+                    whole, _ = wholes[source.leaf]
+                    facts.append(implies(_exact(whole, bits), compare("=", value, whole)))
             found = value
         known[id(node)] = found
         return found
@@ -131,6 +143,26 @@ def _rounded(whole: Term, value: Term, bits: int, constants: _Constants) -> Iter
         here = const(int(float_value("fof", bits, [number])))
         yield implies(compare("<=", whole, const(number)), floating("f<=", bits, value, here))
         yield implies(compare("<=", const(number), whole), floating("f<=", bits, here, value))
+
+
+def _in_order(
+    whole: Term, value: Term, bits: int, others: Mapping[str, tuple[Term, int]]
+) -> Iterable[Term]:
+    """Integers and what they are converted to have one order; small ones are told apart, too."""
+    for name, (other, own) in list(others.items())[-_FEW:]:
+        if own != bits:
+            continue
+        pairs = ((whole, value, other, var(name)), (other, var(name), whole, value))
+        for a, converted_a, b, converted_b in pairs:
+            order, kept = compare("<=", a, b), floating("f<=", bits, converted_a, converted_b)
+            yield implies(order, kept)
+            yield implies(conj((_exact(a, bits), _exact(b, bits), kept)), order)
+
+
+def _exact(whole: Term, bits: int) -> Term:
+    """Is an integer so small that its format has it?"""
+    most = 1 << DIGITS[bits]
+    return conj((compare("<=", const(-most), whole), compare("<=", whole, const(most))))
 
 
 def _truncated(real: Term, value: Term, bits: int, constants: _Constants) -> Iterable[Term]:

@@ -6,6 +6,7 @@ from ._c import TooLargeError, c_number, c_text
 from ._contents import Contents
 from ._definitions import Definitions
 from ._floats import (
+    DIGITS,
     FLOATING,
     INFINITE,
     LOWEST,
@@ -72,6 +73,7 @@ from ._z3 import (
 )
 
 __all__ = [
+    "DIGITS",
     "DIVISIONS",
     "FALSE",
     "FLOATING",

@@ -17,7 +17,8 @@ from fractions import Fraction
 
 from ._node import Term
 
-_DIGITS = {32: 24, 64: 53}
+DIGITS = {32: 24, 64: 53}
+"""Binary digits: integers up to this power of two are numbers of the format."""
 _LEAST = {32: -149, 64: -1074}  # the exponent of the least number
 INFINITE = {32: 0x7F800000, 64: 0x7FF0000000000000}
 NAN = {bits: key + 1 for bits, key in INFINITE.items()}
@@ -72,7 +73,7 @@ def key_of(value: float, bits: int) -> int:
 def rounded(value: Fraction, bits: int) -> int:
     """The key of what is nearest to a number; of two, the even one."""
     size = abs(value)
-    digits, least = _DIGITS[bits], _LEAST[bits]
+    digits, least = DIGITS[bits], _LEAST[bits]
     raw = 0
     if size:
         exponent = size.numerator.bit_length() - size.denominator.bit_length()
