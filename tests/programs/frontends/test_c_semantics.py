@@ -17,6 +17,8 @@ from doeblin._errors import InputError
 from doeblin.programs import parse_program, verify
 from doeblin.programs.frontends.c import _library
 
+from ..fuzz.units import build
+
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/c-semantics.md").read_text()
 GCC, OBJCOPY = shutil.which("gcc"), shutil.which("objcopy")
@@ -108,6 +110,31 @@ static int fails(void) { return atoi(getenv("FAILING")) >> tried++ & 1; }
 """
 
 
+# Each of `all` in a process of its own, in `WAYS`: a line for each, with a 1 for what fails.
+START = """
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  for (int n = 0; n < (int)(sizeof all / sizeof *all); n++, puts(""))
+  for (int way = 0; way < WAYS; way++) {
+    int ends[2], status, length = 0, more;
+    char said[4096] = "", bits[] = {'0' + way, 0};
+    if (pipe(ends)) return 1;
+    fflush(stdout);
+    if (!fork()) {
+      setenv("FAILING", bits, 1), alarm(20), dup2(ends[1], 1), close(ends[0]), close(ends[1]);
+      exit(all[n](1, (char *[]){"program", 0}));
+    }
+    close(ends[1]);
+    while ((more = read(ends[0], said + length, sizeof said - 1 - length)) > 0) length += more;
+    close(ends[0]), wait(&status);
+    printf("%d", status != 0 || strstr(said, "failed") != 0);
+  }
+}
+"""
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name):
     example = EXAMPLES[name]
@@ -121,19 +148,17 @@ def test_example(name):
         assert re.search(r"p\.c:\d+:\d+", reason)
 
 
-def _flags(folder: Path, name: str) -> list[str | Path]:
-    """What an example is compiled with; the headers are compiled once for each set of checks."""
+def _flags(folder: Path, name: str) -> list[str]:
+    """What an example is compiled with."""
     checks = "integer-divide-by-zero,shift,bounds-strict,vla-bound"
     checks += ",address,null" if name.startswith(("ptr_", "struct_", "heap_")) else ""
     checks += ",float-cast-overflow" if name.startswith("float_") else ""
     flags = ["-std=gnu17", "-w", "-O0", "-fsigned-char"]
     flags += [f"-fsanitize={checks}", "-fsanitize-undefined-trap-on-error"]
-    header = folder / checks / "prelude.h"
-    if not header.exists():
-        header.parent.mkdir()
-        header.write_text(PRELUDE)
-        subprocess.run([GCC, *flags, "-x", "c-header", header], check=True)
-    return [*flags, "-include", header]
+    flags += ["-include", str(folder / "prelude.h")]
+    if name.startswith("heap_"):
+        return [*flags, "-DWAYS=4", "-include", str(folder / "failing.h")]
+    return [*flags, "-DWAYS=1"]
 
 
 @pytest.mark.skipif(not (GCC and OBJCOPY), reason="the truth comes from gcc, which is not here")
@@ -146,52 +171,36 @@ def test_the_compiler_agrees(tmp_path):
         and not NOT_COMPILED.search(example.text)
     ]
     assert len(names) > 140
-    failing = tmp_path / "failing.h"
-    failing.write_text(FAILING)
+    (tmp_path / "prelude.h").write_text(PRELUDE)
+    (tmp_path / "failing.h").write_text(FAILING)
     # No clause forbids to leak, or to ask for too much.
     leaking = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
-    by_flags: dict[tuple[str | Path, ...], list[str]] = {}
+    by_flags: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         by_flags.setdefault(tuple(_flags(tmp_path, name)), []).append(name)
-    failed = dict.fromkeys(names, False)
+    failed: dict[str, bool] = {}
     for number, (flags, alike) in enumerate(by_flags.items()):
-        program = _together(tmp_path / f"all{number}", alike, flags, failing)
-        for own, name in enumerate(alike):
-            for which in range(4 if name.startswith("heap_") else 1):
-                run = subprocess.run(
-                    [program, str(own)],
-                    capture_output=True,
-                    text=True,
-                    timeout=20,
-                    env={**leaking, "FAILING": str(which)},
-                )
-                failed[name] |= run.returncode != 0 or "failed" in run.stdout
+        program = _together(tmp_path / f"all{number}", alike, flags)
+        run = subprocess.run(program, capture_output=True, text=True, env=leaking, check=True)
+        failed |= zip(alike, ("1" in line for line in run.stdout.splitlines()), strict=True)
     assert failed == {name: EXAMPLES[name].outcome == "UNSAFE" for name in names}
 
 
-def _together(
-    program: Path, names: list[str], flags: tuple[str | Path, ...], failing: Path
-) -> Path:
-    """Examples compiled one by one and linked once: their `main` is called by its number, and of
-    their other names none knows of another's."""
-    objects = []
-    for name in names:
-        source, made = program.parent / f"{name}.c", program.parent / f"{name}.o"
-        source.write_text(EXAMPLES[name].text)
-        more = ["-include", failing] if name.startswith("heap_") else []
-        subprocess.run(
-            [GCC, *flags, *more, "-c", "-o", made, source], check=True, capture_output=True
-        )
-        own = f"main{len(objects)}"
-        renamed = ["--redefine-sym", f"main={own}", f"--keep-global-symbol={own}"]
-        subprocess.run([OBJCOPY, *renamed, made], check=True)
-        objects.append(made)
-    numbers = range(len(names))
-    start = program.with_suffix(".c")
+def _together(folder: Path, names: list[str], flags: tuple[str, ...]) -> Path:
+    """Examples linked once: of their names none knows of another's."""
+    folder.mkdir()
+    program, start = folder / "all", folder / "start.c"
+
+    def compile_(source: Path, target: Path) -> str:
+        command = [GCC, *flags, "-c", "-o", target, source]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.stderr if done.returncode else ""
+
+    objects = build([EXAMPLES[name].text for name in names], folder, compile_, PRELUDE)
+    mains = [f"main_{n}" for n in range(len(names))]
     start.write_text(
-        "".join(f"int main{n}();\n" for n in numbers)
-        + f"int (*all[])() = {{{', '.join(f'main{n}' for n in numbers)}}};\n"
-        + "int main(int c, char **v) { return all[atoi(v[1])](c, v); }\n"
+        "".join(f"int {main}();\n" for main in mains)
+        + f"int (*all[])() = {{{', '.join(mains)}}};\n{START}"
     )
     subprocess.run([GCC, *flags, *LINKER, "-o", program, start, *objects, "-lm"], check=True)
     return program

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import units
+
 DRIVER = Path(__file__).with_name("driver.c")
 PRELUDE = """
 int unknown(void); void assume(int); int nondet_int(void);
@@ -64,32 +66,21 @@ class Bench:
         separate: bool = False,
         files: Mapping[str, str] | None = None,
     ):
-        """`separate`: a translation unit for each program, since their names may clash; `files`:
-        headers of the programs' own."""
+        """`separate`: each program's names are its own, since they may clash; `files`: headers of
+        the programs' own."""
         self.folder = folder
         self.names = compilers() if names is None else names
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in {"prelude.h": PRELUDE, **(files or {})}.items():
             (folder / name).write_text(text)
-        self.units: list[tuple[Path, int | None]] = []
-        if separate:
-            for i, text in enumerate(texts):
-                source = folder / f"unit{i}.c"
-                source.write_text(f"#define main program_{i}\n#line 1\n{text}\n")
-                self.units.append((source, i))
-        else:
-            source = folder / "all.c"
-            source.write_text(
-                "".join(
-                    f"#define main program_{i}\n{text}\n#undef main\n"
-                    for i, text in enumerate(texts)
-                )
-            )
-            self.units.append((source, None))
+        self.texts, self.separate = texts, separate
         every = range(len(texts))
-        table = ", ".join(f"program_{i}" for i in every)
+        (folder / "all.c").write_text(
+            "".join(f"#define main main_{i}\n{texts[i]}\n#undef main\n" for i in every)
+        )
+        table = ", ".join(f"main_{i}" for i in every)
         (folder / "table.c").write_text(
-            "".join(f"int program_{i}();\n" for i in every)
+            "".join(f"int main_{i}();\n" for i in every)
             + f"int (*const programs[])() = {{{table}}};\nconst long step_limit = {STEPS};\n"
         )
         self.count = len(texts)
@@ -100,21 +91,28 @@ class Bench:
 
     def _build(self, compiler: str, flags: Sequence[str], tag: str) -> Path:
         binary = self.folder / f"{compiler}-{tag}"
-        objects = []
-        for source, number in self.units:
-            target = source.with_suffix(f".{compiler}.{tag}.o")
-            options = [*FLAGS, *flags, "-include", "prelude.h", "-I", "."]
-            self._call(compiler, *options, "-c", source.name, "-o", target.name)
-            if number is not None:
-                self._call("objcopy", f"--keep-global-symbol=program_{number}", target.name)
-            objects.append(target.name)
-        self._call(compiler, *FLAGS, "-O1", str(DRIVER), "table.c", *objects, "-o", binary.name)
+        options = [*FLAGS, *flags, "-include", "prelude.h", "-I", "."]
+
+        def compile_(source: Path, target: Path) -> str:
+            return self._call(compiler, *options, "-c", str(source), "-o", str(target))
+
+        if self.separate:
+            objects = units.build(self.texts, self.folder, compile_, PRELUDE)
+        else:
+            objects = [f"{compiler}.{tag}.o"]
+            self._must(compile_(self.folder / "all.c", self.folder / objects[0]))
+        linked = [str(DRIVER), "table.c", *objects, "-o", binary.name]
+        self._must(self._call(compiler, *FLAGS, "-O1", *linked))
         return binary
 
-    def _call(self, *command: str) -> None:
+    def _call(self, *command: str) -> str:
+        """What it says if it fails."""
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+        return f"{' '.join(command)}\n{done.stderr}" if done.returncode else ""
+
+    def _must(self, said: str) -> None:
+        if said:
+            raise RuntimeError(said)
 
     def _ask(self, binary: Path, questions: str) -> list[list[Run]]:
         answer = subprocess.run([binary], input=questions, capture_output=True, text=True)
