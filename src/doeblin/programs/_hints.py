@@ -25,6 +25,7 @@ from .frontends.c import (
     Slot,
     Unsupported,
     clauses,
+    parts,
     tokenize,
 )
 from .learner import dnf_of
@@ -116,10 +117,11 @@ def _condition(hint: str) -> Reading:
         found = None
     if found is None or isinstance(found, c_ast.ExprList):
         raise InputError(f"the hint '{hint}' is not a C condition, e.g. 'x <= y + 1'") from None
+    used = {part.name for part in parts(found) if isinstance(part, c_ast.ID)}
 
     def said(cut: Cut) -> Term | None:
         names = _shown(cut)
-        if not _names(found) <= names.keys():
+        if not used <= names.keys():
             return None
         reader = Expressions([Place("<hint>")], "<hint>", wraps="none")
         reader.scopes = [{shown: Slot(LLONG, name) for shown, name in names.items()}]
@@ -227,9 +229,3 @@ def _selects(term: Term) -> bool:
 
 def _compared(hint: str) -> str:
     return re.sub(r"(?<![=!<>])=(?!=)", "==", hint)
-
-
-def _names(node: Any) -> set[str]:
-    if isinstance(node, c_ast.ID):
-        return {node.name}
-    return {name for _, child in node.children() for name in _names(child)}

@@ -7,6 +7,7 @@ from ._library import ALLOCATING
 from ._reader import read_c
 from .contracts import BOUND, Formula, Names, NotUnderstood, clauses
 from .text import tokenize
+from .tree import parts
 from .types import BOOL, INT, LLONG, CType, Wraps, common, integer_literal, promote, type_of
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "clauses",
     "common",
     "integer_literal",
+    "parts",
     "promote",
     "read_c",
     "tokenize",
