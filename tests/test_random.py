@@ -33,9 +33,21 @@ USES = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_quick_keys_give_jax_bits(use):
-    keys = jax.vmap(jax.random.key)(SEEDS)
-    np.testing.assert_array_equal(jax.vmap(lambda k: use(quick(k)))(keys), jax.vmap(use)(keys))
-    np.testing.assert_array_equal(use(quick(keys[3])), use(keys[3]))
+    """Of many keys at once, and of one."""
+
+    @jax.jit
+    def both(seeds):
+        keys = jax.vmap(jax.random.key)(seeds)
+        many = jax.vmap(lambda k: use(quick(k)))(keys), jax.vmap(use)(keys)
+        return many, (use(quick(keys[3])), use(keys[3]))
+
+    for found, expected in both(SEEDS):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_quick_keys_need_no_compiler():
+    key, use = jax.random.key(12345), USES["uniform"]
+    np.testing.assert_array_equal(use(quick(key)), use(key))
 
 
 def test_keys_of_other_generators_stay_as_they_are():

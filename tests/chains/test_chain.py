@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +25,10 @@ from doeblin.kernels import (
 
 from ..statistics import assert_follows
 
-NUM_DRAWS = 40_000
+LANES = 1024  # the default for as many draws
+# A law whose chi-square distance from the right one, Σ(p - q)²/q, is 0.005 is seen in 99 %.
+NUM_DRAWS, NUM_WALKS = 16 * LANES, 10_000
+FEW = {"num_draws": 500, "lanes": 3}  # compiled once for each number of stages
 rng = np.random.default_rng(5)
 
 
@@ -82,11 +87,17 @@ def test_exact_draws_follow_the_joint_law(schedule):
 @every_schedule
 def test_draws_do_not_depend_on_the_lanes(schedule):
     chain, _ = finite_chain(schedule)
-    few = chain.draw(jax.random.key(3), 500, lanes=3)
+    few = chain.draw(jax.random.key(3), **FEW)
     many = chain.draw(jax.random.key(3), 500, lanes=200)
     np.testing.assert_array_equal(few.state, many.state)
     np.testing.assert_array_equal(few.stage, many.stage)
     np.testing.assert_array_equal(few.age, many.age)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2))
+def walk_lengths(kind, matrix: jax.Array, restart: int, keys: jax.Array) -> jax.Array:
+    """Compiled once for all schedules of as many stages."""
+    return kind(matrix, restart).lengths(keys)
 
 
 @every_schedule
@@ -97,38 +108,39 @@ def test_walk_lengths_follow_their_laws(schedule):
     away[:, z] = 0
     alive = [np.eye(schedule.num_stages)[z] @ np.linalg.matrix_power(away, n) for n in range(400)]
     survival = np.array([row.sum() for row in alive])
-    keys = jax.random.split(jax.random.key(1), NUM_DRAWS // 4)
-    tours = np.minimum(_walk.tour_walk(matrix, z).lengths(keys), 399)
+    keys = jax.random.split(jax.random.key(1), NUM_WALKS)
+    tours = np.minimum(walk_lengths(_walk.tour_walk, matrix, z, keys), 399)
     assert_follows(tours, np.append(-np.diff(survival), survival[-1]))
-    ages = np.minimum(_walk.draw_walk(matrix, z).lengths(keys), 399)
+    ages = np.minimum(walk_lengths(_walk.draw_walk, matrix, z, keys), 399)
     law = survival * schedule.stationary()[z]
     assert_follows(ages, np.append(law[:-1], max(0.0, 1 - law[:-1].sum())))
 
 
 def test_lanes_are_busy():
     chain, _ = finite_chain(Schedule.doeblin(0.05))
-    assert chain.draw(jax.random.key(0), 16 * 1024, lanes=1024).useful >= 0.9
+    assert chain.draw(jax.random.key(0), 16 * LANES, lanes=LANES).useful >= 0.9
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-5, 0.9999999, 1.0])
 def test_rare_restarts_are_drawn_at_their_rate(epsilon):
     """1 - ε rounds to one in single precision for ε = 1e-8; the walk must not."""
-    walk = _walk.draw_walk(jnp.asarray(Schedule.doeblin(epsilon).matrix), 0)
-    drawn = np.asarray(walk.lengths(jax.random.split(jax.random.key(0), 4000)))
+    matrix = jnp.asarray(Schedule.doeblin(epsilon).matrix)
+    keys = jax.random.split(jax.random.key(0), NUM_WALKS)
+    drawn = np.asarray(walk_lengths(_walk.draw_walk, matrix, 0, keys))
     lengths = drawn.astype(np.float64)
     truth = (1 - epsilon) / epsilon
-    assert abs(lengths.mean() - truth) <= 5 * np.sqrt(truth / epsilon / 4000)
+    assert abs(lengths.mean() - truth) <= 5 * np.sqrt(truth / epsilon / NUM_WALKS)
     if epsilon < 0.1:
         # Nor are long walks even, where floats are: period two would show.
-        assert abs((drawn % 2).mean() - 0.5) <= 5 * 0.5 / np.sqrt(4000)
+        assert abs((drawn % 2).mean() - 0.5) <= 5 * 0.5 / np.sqrt(NUM_WALKS)
 
 
 def test_rare_ends_are_not_lost_among_frequent_moves():
     """Sums of moves in single precision swallow an end of 1e-9; so do eliminations."""
     schedule = Schedule([[0, 1, 0], [0, 0.5, 0.5], [1e-9, 0.5, 0.5 - 1e-9]])
-    until = _walk._until_restart(jnp.asarray(schedule.matrix))
+    until = jax.jit(_walk._until_restart)(jnp.asarray(schedule.matrix))
     np.testing.assert_allclose(until, schedule.steps_until_restart(), rtol=1e-5)
-    walk = _walk.tour_walk(jnp.asarray(schedule.matrix), 0)
+    walk = jax.jit(_walk.tour_walk, static_argnums=1)(jnp.asarray(schedule.matrix), 0)
     assert walk.stages[2, 1] == 2  # After nothing at all, the end comes first.
     np.testing.assert_allclose(walk.cumulative[2, 1], 1e-9, rtol=1e-5)
 
@@ -137,11 +149,11 @@ def test_walks_that_cannot_be_counted_are_refused():
     """At ε = 1e-10 the number of steps would not fit: that must not wrap around to a few."""
     chain = doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, 1e-10)
     with pytest.raises(InputError, match="restarts so rarely that 2,147,483,647 steps"):
-        chain.draw(jax.random.key(0), 50)
+        chain.draw(jax.random.key(0), **FEW)
     message = "epsilon = 1e-60 is" if jnp.result_type(float) == jnp.float32 else "so rarely"
     with pytest.raises(InputError, match=message):
         doeblin.doeblin(FiniteKernel.from_matrix(MATRICES[0]), RESTART, 1e-60).draw(
-            jax.random.key(0), 50
+            jax.random.key(0), **FEW
         )
 
 
@@ -158,16 +170,19 @@ def test_plain_and_staged_are_one_implementation():
     plain = doeblin.doeblin(kernel, RESTART, 0.1)
     same = doeblin.staged(Schedule.doeblin(0.1), [kernel], RESTART)
     assert isinstance(plain, doeblin.Chain)
-    draws = [chain.draw(jax.random.key(0), 100).state for chain in (plain, same)]
+    draws = [chain.draw(jax.random.key(0), **FEW).state for chain in (plain, same)]
     np.testing.assert_array_equal(*draws)
+
+
+@eqx.filter_jit
+def many_runs(chain: doeblin.Chain, keys: jax.Array) -> Position:
+    return jax.vmap(lambda key: chain.run(key, 50))(keys)
 
 
 @every_schedule
 def test_runs_are_consistent_and_stationary(schedule):
     chain, _ = finite_chain(schedule)
-    run = jax.jit(jax.vmap(lambda key: chain.run(key, 50)))(
-        jax.random.split(jax.random.key(0), 4000)
-    )
+    run = many_runs(chain, jax.random.split(jax.random.key(0), 4000))
     restarted = np.asarray(run.stage) == schedule.restart
     assert (np.asarray(run.age)[restarted] == 0).all()
     assert (np.diff(run.tour, axis=1) == restarted[:, 1:]).all()
@@ -207,11 +222,10 @@ def test_inputs_are_batched():
         matrix = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         law = finite.restarted_law(matrix, np.exp(x) / np.exp(x).sum(), 0.3)
         assert_follows(draws.state[i], law)
-    alone = chain.draw_each(jax.random.key(0), 100, xs[:1])
-    together = chain.draw_each(jax.random.key(0), 100, xs)
-    np.testing.assert_array_equal(alone.state[0], together.state[0])
-    single = chain.draw(jax.random.key(0), 100, xs[0])
-    np.testing.assert_array_equal(single.state, together.state[0])
+    alone = chain.draw_each(jax.random.key(0), NUM_DRAWS, xs[:1])
+    np.testing.assert_array_equal(alone.state[0], draws.state[0])
+    single = chain.draw(jax.random.key(0), NUM_DRAWS, xs[0])
+    np.testing.assert_array_equal(single.state, draws.state[0])
 
 
 def test_chains_are_pytrees():
@@ -219,8 +233,8 @@ def test_chains_are_pytrees():
     leaves, structure = jax.tree.flatten(chain)
     again = jax.tree.unflatten(structure, leaves)
     np.testing.assert_array_equal(
-        jax.jit(lambda c: c.draw(jax.random.key(0), 50).state)(again),
-        chain.draw(jax.random.key(0), 50).state,
+        jax.jit(lambda c: c.draw(jax.random.key(0), **FEW).state)(again),
+        chain.draw(jax.random.key(0), **FEW).state,
     )
 
 
@@ -257,8 +271,8 @@ PLAIN, KEY = finite_chain(SCHEDULES["plain"])[0], jax.random.key(0)
 
 
 def test_whole_numbers_of_any_kind_will_do():
-    draws = PLAIN.draw(KEY, np.int64(20), lanes=np.int32(7)).state
-    np.testing.assert_array_equal(draws, PLAIN.draw(KEY, 20, lanes=7).state)
+    few = {"num_draws": np.int64(FEW["num_draws"]), "lanes": np.int32(FEW["lanes"])}
+    np.testing.assert_array_equal(PLAIN.draw(KEY, **few).state, PLAIN.draw(KEY, **FEW).state)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ from doeblin.chains._regeneration import Estimate, TourSums, estimate_from_tours
 from .test_chain import SCHEDULES, finite_chain
 
 
-@pytest.mark.parametrize("name", ["plain", "cycle", "any"])
+@pytest.mark.parametrize(
+    "name", ["plain", pytest.param("cycle", marks=pytest.mark.thorough), "any"]
+)
 def test_estimates_are_within_their_errors(name):
     chain, law = finite_chain(SCHEDULES[name])
     estimate = chain.estimate(jax.random.key(0), lambda s: jax.nn.one_hot(s, 4), num_tours=20_000)

@@ -23,6 +23,7 @@ jax.monitoring.register_event_duration_secs_listener(
     lambda name, seconds, **_: COMPILED.append(name) if "backend_compile" in name else None
 )
 PLACES, LABELS = 3, 2
+BATCH = 256  # So many sequences are decoded at once: compiled once for all that are.
 ALL = np.array(list(itertools.product(range(LABELS), repeat=PLACES)))
 
 
@@ -54,7 +55,8 @@ def fitted() -> SequenceLabeller:
     labeller = SequenceLabeller(
         parity,
         kernel="block",
-        epsilon=0.2,
+        epsilon=0.4,
+        num_walks=4,
         num_proposals=4,
         epochs=4,
         learning_rate=0.7,
@@ -64,7 +66,7 @@ def fitted() -> SequenceLabeller:
 
 
 def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
-    train, test = sequences(128, 0), sequences(512, 1)
+    train, test = sequences(128, 0), sequences(2 * BATCH, 1)
     crf = SequenceLabeller(num_buckets=1).fit(*train)
     assert crf.fit_ is None
     assert fitted.fit_ is not None
@@ -80,7 +82,7 @@ def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
     )
     assert gains.mean() > 3 * gains.std(ddof=1) / np.sqrt(len(gains))
     # The first batch again.
-    some = slice(256)
+    some = slice(BATCH)
     right = np.concatenate(predicted[some]) == np.concatenate(test[1][some])
     assert fitted.score(test[0][some], test[1][some]) == right.mean()
 
@@ -178,10 +180,11 @@ def test_sequence_gibbs_moves_as_it_says():
 
 
 def test_a_second_labeller_compiles_nothing(fitted: SequenceLabeller):
-    fitted.predict(sequences(20, 3)[0])
+    observed = sequences(BATCH, 3)[0]
+    fitted.predict(observed)
     COMPILED.clear()
     again = SequenceLabeller(**{**fitted.get_params(), "epochs": 1}).fit(*sequences(128, 0))
-    assert again.predict(sequences(20, 3)[0]) == again.predict(sequences(20, 3)[0])
+    assert again.predict(observed) == again.predict(observed)
     assert COMPILED == []
     # The same seed and data: the first of the other's epochs.
     assert again.fit_ is not None and fitted.fit_ is not None
@@ -300,7 +303,7 @@ def test_ngrams_and_word_lists_bring_what_pairs_cannot():
 
 
 def test_sequences_without_places_have_no_labels(fitted: SequenceLabeller):
-    observed = sequences(20, 3)[0]  # as many as have been predicted above
+    observed = sequences(BATCH, 3)[0]
     with_none = [np.zeros((0, 1)), *observed[:2], [], *observed[2:]]
     for labeller in (fitted, SequenceLabeller(num_buckets=1).fit(*sequences(16, 0))):
         for decode in ("marginal", "joint"):

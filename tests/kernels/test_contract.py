@@ -31,8 +31,11 @@ def test_every_public_class_has_a_case():
             assert any(type(case.restart) is thing for case in RESTARTS.values()), name
 
 
-MARKS = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel", "mixture"], pytest.mark.double)
-MARKS |= {f"locally_balanced, {kind}": pytest.mark.thorough for kind in ("gradient", "mixed sites")}
+# Of `make test`, by its part in double precision alone.
+DOUBLE = (pytest.mark.double, pytest.mark.thorough)
+MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel", "mixture"], DOUBLE)
+# It is the proposal in Metropolis' way: "BalancedProposal" and "Metropolis, independence" are beside.
+MARKS |= {name: pytest.mark.thorough for name in KERNELS if name.startswith("locally_balanced")}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def test_kernel_contract(case: KernelCase):
         check_gradient(case, moved_once)
         check_support(case, matrix)
     if case.targeted:
-        log_target = jax.vmap(lambda state: kernel.log_target(state, case.x))(states)
+        log_target = jax.jit(jax.vmap(lambda state: kernel.log_target(state, case.x)))(states)
         law = np.exp(np.asarray(log_target, dtype=np.float64))
         law /= law.sum()
         start = jax.random.choice(jax.random.key(1), len(law), (NUM_SAMPLES,), p=jnp.asarray(law))
@@ -121,8 +124,9 @@ def check_gradient(case: KernelCase, moved: Any) -> None:
 def check_support(case: KernelCase, matrix: np.ndarray) -> None:
     if not case.kernel.supports("support"):
         return
+    support = jax.jit(lambda state: case.kernel.support(state, case.x))
     for start in (0, len(matrix) // 2):
-        states, counts = case.kernel.support(pick(case.states, start), case.x)
+        states, counts = support(pick(case.states, start))
         reached = number(case.states, states)[np.asarray(counts)]
         assert len(set(reached)) == len(reached)
         assert reached[0] == start
@@ -132,7 +136,7 @@ def check_support(case: KernelCase, matrix: np.ndarray) -> None:
 @pytest.mark.parametrize("case", RESTARTS.values(), ids=RESTARTS.keys())
 def test_restart_contract(case: RestartCase):
     restart = case.restart
-    log_probs = jax.vmap(lambda state: restart.log_prob(state, case.x))(case.states)
+    log_probs = jax.jit(jax.vmap(lambda state: restart.log_prob(state, case.x)))(case.states)
     law = np.exp(np.asarray(log_probs, dtype=np.float64))
     assert law.sum() == pytest.approx(1, abs=1e-5)
     drawn = jax.jit(jax.vmap(lambda key: restart.sample(key, case.x)))(keys(0))

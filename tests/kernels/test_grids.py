@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -152,16 +153,20 @@ KERNELS = {
 }
 
 
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def bad_steps(name: str, times: int, bad: Any, key: Any) -> Any:
+    kernel = repeat(KERNELS[name](bad), times)
+    return kernel.sample(key, jnp.zeros(SMALL.shape, jnp.int32))
+
+
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("name", KERNELS)
 def test_one_bad_step_among_many_is_an_error(name: str, kind: str):
     """It is the first of them that is bad; from [0, +inf] chains move on to good states."""
-    kernel = KERNELS[name](BAD[kind])
-    start = jnp.zeros(SMALL.shape, jnp.int32)
     for times in (1, 20):
-        step = jax.jit(lambda key, times=times: repeat(kernel, times).sample(key, start))
         with pytest.raises(RuntimeError, match=r"NaN or \+inf, or -inf for every value of a site"):
-            jax.block_until_ready(step(jax.random.key(0)))
+            bad = jnp.asarray(BAD[kind])
+            jax.block_until_ready(bad_steps(name, times, bad, jax.random.key(0)))
 
 
 STRIP = Potts((2, 4), num_values=2, coupling=0.5, periodic=False)
@@ -181,24 +186,28 @@ STRIP = Potts((2, 4), num_values=2, coupling=0.5, periodic=False)
     ids=lambda model: f"{float(model.coupling)}, {np.asarray(model.field).tolist()}",
 )
 def test_grids_without_a_law_are_refused(model: Potts):
-    sweep = ColouredSweep(model.checkerboard(halves=True))
-    state = jnp.zeros(model.shape, jnp.int32)
     with pytest.raises(RuntimeError, match=r"NaN or \+inf, or -inf for every value of a site"):
-        jax.block_until_ready(eqx.filter_jit(repeat(sweep, 3).sample)(jax.random.key(0), state))
+        jax.block_until_ready(three_sweeps(model, jax.random.key(0)))
+
+
+@eqx.filter_jit
+def three_sweeps(model: Potts, key: Any) -> Any:
+    sweep = ColouredSweep(model.checkerboard(halves=True))
+    return repeat(sweep, 3).sample(key, jnp.zeros(model.shape, jnp.int32))
 
 
 def test_grids_whose_scores_are_large_and_finite_are_drawn_from():
     """Four equal neighbours score 0.8 of the largest number: all sites remain as they are."""
     model = Potts((4, 4), num_values=2, coupling=0.2 * LARGEST)
     sweep = ColouredSweep(model.checkerboard())
-    assert not sweep.sample(jax.random.key(0), jnp.zeros((4, 4), jnp.int32)).any()
+    assert not eqx.filter_jit(sweep.sample)(jax.random.key(0), jnp.zeros((4, 4), jnp.int32)).any()
 
 
 def test_sweeps_may_be_arguments_of_what_is_compiled():
     sweep = ColouredSweep(SMALL.checkerboard(halves=True))
     state, key = jnp.zeros(SMALL.shape, jnp.int32), jax.random.key(0)
     found = jax.jit(lambda kernel, key: kernel.sample(key, state))(sweep, key)
-    np.testing.assert_array_equal(found, sweep.sample(key, state))
+    np.testing.assert_array_equal(found, jax.jit(lambda key: sweep.sample(key, state))(key))
 
 
 def test_impossible_values_are_never_drawn():
@@ -210,7 +219,9 @@ def test_impossible_values_are_never_drawn():
         assert (moved == 1).all()
 
 
-@pytest.mark.parametrize("name", ["Gibbs", "ColouredSweep"])
+@pytest.mark.parametrize(
+    "name", ["Gibbs", pytest.param("ColouredSweep", marks=pytest.mark.thorough)]
+)
 def test_chains_tell_of_bad_steps_inside_of_many(name: str):
     restart = IndependentSites.uniform(SMALL.shape, num_values=2)
     chain = doeblin(repeat(KERNELS[name](BAD["+inf"]), 8), restart, 0.5)

@@ -37,15 +37,15 @@ from .cases import GRID_STATES, LOOP, MATRIX, POTTS, SITE_STATES, TILT, Loop
 
 
 def test_local_conditionals_agree_with_the_density():
-    whole, local = Gibbs(LOOP, 3), Gibbs(LOOP, 3, conditional=LOOP.conditional)
+    kernels = Gibbs(LOOP, 3), Gibbs(LOOP, 3, conditional=LOOP.conditional)
 
-    def logits(kernel, state):
-        return jax.vmap(lambda site: jax.nn.log_softmax(kernel.logits(state, site, TILT)))(
-            jnp.arange(3)
-        )
+    @jax.jit
+    @jax.vmap
+    def logits(state):
+        every = [jax.vmap(lambda i, k=k: k.logits(state, i, TILT))(jnp.arange(3)) for k in kernels]
+        return [jax.nn.log_softmax(each, axis=-1) for each in every]
 
-    for state in SITE_STATES[:5]:
-        np.testing.assert_allclose(logits(whole, state), logits(local, state), atol=1e-5)
+    np.testing.assert_allclose(*logits(SITE_STATES), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,14 @@ def test_grid_conditionals_agree_with_the_density(model):
     whole = Gibbs(model, model.field.shape[0])
     sites = jnp.arange(state.size)
 
-    def normalised(logits):
-        return jax.nn.log_softmax(logits, axis=-1)
+    @jax.jit
+    def normalised():
+        expected = jax.vmap(lambda site: whole.logits(state, site))(sites)
+        single = jax.vmap(lambda site: model.conditional(state, site))(sites)
+        every = model.conditionals(state).reshape(expected.shape)
+        return [jax.nn.log_softmax(each, axis=-1) for each in (expected, every, single)]
 
-    expected = normalised(jax.vmap(lambda site: whole.logits(state, site))(sites))
-    every = normalised(model.conditionals(state)).reshape(expected.shape)
-    single = normalised(jax.vmap(lambda site: model.conditional(state, site))(sites))
+    expected, every, single = normalised()
     np.testing.assert_allclose(every, expected, atol=1e-5)
     np.testing.assert_allclose(single, expected, atol=1e-5)
 
@@ -93,9 +95,9 @@ def test_states_are_arbitrary_pytrees():
 
     state = {"a": jnp.array([[0], [1]]), "b": (jnp.array(0), jnp.array(1))}
     kernel = Gibbs(log_density, 3)
-    moved = kernel.sample(jax.random.key(0), state)
+    moved = eqx.filter_jit(kernel.sample)(jax.random.key(0), state)
     assert jax.tree.structure(moved) == jax.tree.structure(state)
-    assert jnp.isfinite(kernel.log_prob(moved, state))
+    assert jnp.isfinite(eqx.filter_jit(kernel.log_prob)(moved, state))
 
 
 def test_numpyro_like_distributions_serve_as_restarts():
@@ -192,7 +194,7 @@ def test_blocks_never_become_what_has_no_density():
 
     kernel = BlockKernel(IndependentSites.uniform((2,), num_values=2), not_both, num_proposals=3)
     keys = jax.random.split(jax.random.key(0), 200)
-    found = jax.vmap(lambda key: kernel.sample(key, jnp.zeros(2, jnp.int32)))(keys)
+    found = jax.jit(jax.vmap(lambda key: kernel.sample(key, jnp.zeros(2, jnp.int32))))(keys)
     assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 0), (0, 1), (1, 0)}
 
 
@@ -204,16 +206,16 @@ def test_sweeps_go_forward_or_backward():
     """Each site takes the value of its left neighbour: forward the first one's goes to the end."""
     gibbs = Gibbs(LOOP, 2, conditional=lambda state, i, x: certain(state[jnp.maximum(i - 1, 0)]))
     key, state = jax.random.key(0), jnp.array([1, 0, 0])
-    assert GibbsSweep(gibbs, "forward").sample(key, state).tolist() == [1, 1, 1]
-    assert GibbsSweep(gibbs, "backward").sample(key, state).tolist() == [1, 1, 0]
+    assert eqx.filter_jit(GibbsSweep(gibbs, "forward").sample)(key, state).tolist() == [1, 1, 1]
+    assert eqx.filter_jit(GibbsSweep(gibbs, "backward").sample)(key, state).tolist() == [1, 1, 0]
 
 
 def test_colours_are_swept_forward_or_backward():
     """Two sites, each takes the value of the other: the one that is first takes it in vain."""
     gibbs = ColouredGibbs(LOOP, lambda state, x: certain(state[::-1]), [0, 1], 2)
     key, state = jax.random.key(0), jnp.array([1, 0])
-    assert ColouredSweep(gibbs, "forward").sample(key, state).tolist() == [0, 0]
-    assert ColouredSweep(gibbs, "backward").sample(key, state).tolist() == [1, 1]
+    assert eqx.filter_jit(ColouredSweep(gibbs, "forward").sample)(key, state).tolist() == [0, 0]
+    assert eqx.filter_jit(ColouredSweep(gibbs, "backward").sample)(key, state).tolist() == [1, 1]
 
 
 def test_blocks_have_half_of_the_sites_unless_told():
@@ -225,7 +227,7 @@ def test_blocks_have_half_of_the_sites_unless_told():
 def test_sites_of_one_value_are_left_alone():
     change = UniformChange([1, 3])
     keys = jax.random.split(jax.random.key(0), 50)
-    found = jax.vmap(lambda key: change.sample(key, jnp.zeros(2, jnp.int32)))(keys)
+    found = jax.jit(jax.vmap(lambda key: change.sample(key, jnp.zeros(2, jnp.int32))))(keys)
     assert {tuple(state) for state in np.asarray(found).tolist()} == {(0, 1), (0, 2)}
 
 

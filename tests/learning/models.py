@@ -145,11 +145,21 @@ def run(
     return _runs(case, estimator, y, num_runs, chunk)
 
 
+def _own(law: jax.Array, y: Any) -> jax.Array:
+    return law[y]
+
+
+@functools.cache
+def _exact(law: Callable[[Any], jax.Array], chance: Callable[[jax.Array, Any], jax.Array]):
+    """Compiled once for all data."""
+    return jax.jit(jax.value_and_grad(lambda p, y: jnp.log(chance(law(p), y))))
+
+
 def exact(
-    case: Case, y: int, chance: Callable[[jax.Array, int], jax.Array] = lambda law, y: law[y]
+    case: Case, y: int, chance: Callable[[jax.Array, Any], jax.Array] = _own
 ) -> tuple[float, np.ndarray]:
     """The likelihood (or another chance of y) and the gradient of its logarithm, by algebra."""
-    value, slope = jax.value_and_grad(lambda p: jnp.log(chance(case.law(p), y)))(case.parameters)
+    value, slope = _exact(case.law, chance)(case.parameters, y)
     return float(jnp.exp(value)), np.asarray(ravel_pytree(slope)[0], dtype=np.float64)
 
 
