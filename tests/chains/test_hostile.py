@@ -13,7 +13,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as distributions
 import pytest
 from scipy.stats import betabinom, chi2_contingency, norm
 
@@ -151,6 +150,8 @@ class Rows(AbstractKernel):
 
 def with_numpyro() -> Case:
     """A distribution that draws twice: a probability, then a count."""
+    from numpyro import distributions  # where it is used: every worker reads this file
+
     schedule, size = Schedule.doeblin(0.25), 4
     restart = FunctionRestart.from_distribution(distributions.BetaBinomial(0.8, 1.5, 3))
     matrix = rng.dirichlet(np.ones(size), size)
@@ -218,15 +219,11 @@ def assert_independent(a: np.ndarray, b: np.ndarray) -> None:
         assert chi2_contingency(table).pvalue >= LEVEL
 
 
-def test_lanes_inputs_runs_and_estimates_agree_with_enumeration():
-    """The splitting chain through every door."""
+def test_inputs_and_estimates_agree_with_enumeration():
+    """The splitting chain through two more doors."""
     schedule = Schedule.cycle([0.6, 0.3, 0.2])
     case, chain = splitting(schedule), splitting(schedule).chain
     key = jax.random.key(3)
-    whole = chain.draw(key, NUM_DRAWS)  # as it was compiled above
-    again = chain.draw(key, NUM_DRAWS, lanes=7)
-    for a, b in zip(jax.tree.leaves(whole[:3]), jax.tree.leaves(again[:3]), strict=True):
-        np.testing.assert_array_equal(a, b)
     # A start weighs as much as its tours are long: no more where they are liked.
     truths = case.law.sum(axis=(0, 1)), case.law.sum(axis=(0, 2))
     estimate = chain.estimate(
@@ -247,6 +244,18 @@ def test_lanes_inputs_runs_and_estimates_agree_with_enumeration():
     assert_independent(
         *(case.number(jax.tree.map(lambda leaf, i=i: leaf[i], each.state)) for i in (0, 1))
     )
+
+
+@pytest.mark.thorough
+def test_lanes_and_runs_agree_with_enumeration():
+    """The other doors; `test_chain` and `test_keys` go through them with less to carry."""
+    schedule = Schedule.cycle([0.6, 0.3, 0.2])
+    case, chain = splitting(schedule), splitting(schedule).chain
+    key = jax.random.key(3)
+    whole = chain.draw(key, NUM_DRAWS)
+    again = chain.draw(key, NUM_DRAWS, lanes=7)
+    for a, b in zip(jax.tree.leaves(whole[:3]), jax.tree.leaves(again[:3]), strict=True):
+        np.testing.assert_array_equal(a, b)
     # A run from a restart: its law after four steps, by powers of the joint matrix.
     runs = jax.jit(jax.vmap(lambda key: chain.run(key, 4)))(jax.random.split(key, NUM_DRAWS))
     joint_matrix = finite.staged_matrix(schedule, [None, *MATRICES], LAW)

@@ -125,9 +125,10 @@ def test_bad_arguments_are_named():
         chain.estimate(key, lambda s: s, stages=[2])
     with pytest.raises(InputError, match=r"stages = \[\] must name some of the stages 0 to 1"):
         chain.estimate(key, lambda s: s, stages=[])
+    estimate = Estimate(jnp.array(2.0), jnp.array(0.5), num_tours=10, num_steps=30)
     for confidence in (0, 1, 2):
         with pytest.raises(InputError, match=rf"confidence = {confidence} is outside \(0, 1\)"):
-            chain.estimate(key, lambda s: s * 1.0, num_tours=10).interval(confidence)
+            estimate.interval(confidence)
     never = Schedule([[0.2, 0.8, 0], [0.3, 0.7, 0], [0.5, 0.4, 0.1]])
     with pytest.raises(InputError, match="no tour visited the stages"):
         finite_chain(never)[0].estimate(key, lambda s: s * 1.0, num_tours=10, stages=[2])

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from doeblin import InputError
 from doeblin.crf import LinearChainCRF, SequenceGibbs, SequenceLabeller
@@ -213,6 +212,8 @@ def test_feature_dictionaries_and_names():
 
 
 def test_it_is_an_estimator_as_scikit_learn_knows_them():
+    from sklearn.base import clone  # where it is used: every worker reads this file
+
     labeller = SequenceLabeller(parity, epochs=2)
     assert clone(labeller).get_params()["epochs"] == 2
     assert labeller.set_params(epochs=3).epochs == 3

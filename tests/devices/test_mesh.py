@@ -132,13 +132,24 @@ def test_draws_do_not_depend_on_the_devices():
 
 
 @here
-@pytest.mark.parametrize("devices", [pytest.param(2, marks=pytest.mark.thorough), 3])
-def test_draws_on_some_of_the_devices(devices: int):
+@pytest.mark.parametrize(
+    ("devices", "call"),
+    [
+        (3, lambda **mesh: walker().draw(KEY, 7, XS[1], **mesh)),
+        *(
+            pytest.param(*each, marks=pytest.mark.thorough)
+            for each in (
+                (2, lambda **mesh: walker().draw(KEY, 7, XS[1], **mesh)),
+                (2, lambda **mesh: walker().draw_each(KEY, 2, XS, **mesh)),
+                (3, lambda **mesh: walker().draw_each(KEY, 2, XS, **mesh)),
+            )
+        ),
+    ],
+)
+def test_draws_on_some_of_the_devices(devices: int, call):
     """Neither the first of them nor in their order; with names that XLA does not survive."""
     some = np.array(jax.devices()[:0:-1][:devices])
-    named = Mesh(some.reshape(1, devices), ("", "ε̃ \\C"))
-    same(walker().draw(KEY, 7, XS[1]), walker().draw(KEY, 7, XS[1], mesh=named))
-    same(walker().draw_each(KEY, 2, XS), walker().draw_each(KEY, 2, XS, mesh=named))
+    same(call(), call(mesh=Mesh(some.reshape(1, devices), ("", "ε̃ \\C"))))
 
 
 @here

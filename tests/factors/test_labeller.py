@@ -10,8 +10,6 @@ import jax
 import numpy as np
 import optax
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 from doeblin import InputError
 from doeblin.factors import (
@@ -162,6 +160,10 @@ def test_what_was_learned_can_be_kept(fitted: GraphLabeller, tmp_path: Path):
 
 
 def test_scikit_learn_can_use_it():
+    # Where it is used: every worker reads this file.
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
     plain = labeller("restart")
     assert clone(plain).get_params()["epsilon"] == EPSILON
     found = cross_val_score(plain, X + X, Y + Y, cv=2)

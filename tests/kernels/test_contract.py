@@ -34,7 +34,7 @@ def test_every_public_class_has_a_case():
 # Of `make test`, by its part in double precision alone.
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel", "mixture"], DOUBLE)
-# It is the proposal in Metropolis' way: "BalancedProposal" and "Metropolis, independence" are beside.
+# Made of what "BalancedProposal" and "Metropolis, independence" have apart.
 MARKS |= {name: pytest.mark.thorough for name in KERNELS if name.startswith("locally_balanced")}
 
 

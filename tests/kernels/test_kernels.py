@@ -6,7 +6,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as distributions
 import pytest
 
 from doeblin import InputError, UnsupportedError, doeblin
@@ -101,6 +100,8 @@ def test_states_are_arbitrary_pytrees():
 
 
 def test_numpyro_like_distributions_serve_as_restarts():
+    from numpyro import distributions  # where it is used: every worker reads this file
+
     restart = FunctionRestart.from_distribution(
         distributions.Bernoulli(probs=jnp.array([0.2, 0.9])).to_event(1)
     )

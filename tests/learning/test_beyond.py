@@ -136,7 +136,8 @@ def test_persistent_chains_go_on():
     estimator = Contrastive(num_steps=2, num_walks=3)
     particles = jnp.zeros((3, 2), jnp.int32)
     chain = build_block(BLOCK.parameters)
-    estimate, moved = estimator.step(jax.random.key(0), chain, PAIRS[1], particles)
+    step = eqx.filter_jit(estimator.step)
+    estimate, moved = step(jax.random.key(0), chain, PAIRS[1], particles)
     assert moved.shape == (3, 2)
     assert np.isnan(estimate.log_likelihood)
     with pytest.raises(UnsupportedError, match="2 kernels"):

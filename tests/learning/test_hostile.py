@@ -157,8 +157,7 @@ def many(estimator, chain, y):
     return jax.vmap(lambda key: estimator(key, chain, y).log_likelihood)(keys)
 
 
-@pytest.mark.double
-@pytest.mark.parametrize("kind", [Forward, Reversal])
+@pytest.mark.parametrize("kind", [pytest.param(Forward, marks=pytest.mark.double), Reversal])
 def test_extreme_rates_and_a_single_walk(kind):
     """ε = 1 is the restart alone; small and large ones with the horizon of the small."""
     estimator = kind(FixedHorizon(0.05, steps=20), num_walks=1)

@@ -166,7 +166,13 @@ def test_what_has_no_mass_is_said_so():
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(slope))
 
 
-@pytest.mark.parametrize("build", [build_plain, build_staged], ids=["plain", "staged"])
+@pytest.mark.parametrize(
+    "build",
+    [
+        pytest.param(build_plain, id="plain", marks=pytest.mark.thorough),
+        pytest.param(build_staged, id="staged"),
+    ],
+)
 def test_reversal_refuses_with_the_remedy(build):
     objective = likelihood(Reversal(FIXED, num_walks=16), build)
     with pytest.raises(InputError, match="Use Bidirectional or Forward") as refusal:
