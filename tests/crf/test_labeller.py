@@ -170,7 +170,7 @@ def test_sequence_gibbs_moves_as_it_says():
     law = np.exp(np.asarray(table))[np.asarray(states @ powers)]
     flow = law[:, None] * moves
     np.testing.assert_allclose(flow, flow.T, atol=1e-5)
-    new = jax.vmap(lambda key: kernel.sample(key, states[5], length))(
+    new = jax.jit(jax.vmap(lambda key: kernel.sample(key, states[5], length)))(
         jax.random.split(jax.random.key(0), 4000)
     )
     counts = np.bincount(np.asarray(new @ powers) // 2, minlength=8) / 4000
@@ -323,7 +323,7 @@ def test_joint_decoding_finds_the_labelling_of_the_largest_weight():
     totals: dict[tuple[int, ...], float] = {}
     for state, weight in zip(states.tolist(), weights, strict=True):
         totals[tuple(state)] = totals.get(tuple(state), 0) + weight
-    found = most_visited(jnp.asarray(states), jnp.asarray(weights), 2)
+    found = jax.jit(most_visited, static_argnums=2)(jnp.asarray(states), jnp.asarray(weights), 2)
     assert tuple(np.asarray(found).tolist()) == max(totals, key=lambda state: totals[state])
 
 
