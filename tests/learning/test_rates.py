@@ -95,7 +95,7 @@ def path_mass(matrix: jax.Array) -> jax.Array:
 
 
 def test_exact_em_never_lowers_the_likelihood_of_a_staged_chain():
-    data_law = STAGED.law(STAGED.parameters)
+    data_law = jax.jit(STAGED.law)(STAGED.parameters)
 
     def value(matrix: jax.Array) -> jax.Array:
         return data_law @ jnp.log(STAGED.law({**STAGED.parameters, "C": jnp.log(matrix)}))
