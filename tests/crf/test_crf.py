@@ -135,9 +135,10 @@ X = Observed(jnp.asarray(_rng.normal(size=(PLACES, 4))), jnp.array(4))
 
 
 def test_restart_is_normalised_and_drawn_as_it_says(crf: LinearChainCRF):
-    law = np.exp(jax.vmap(lambda y: crf.log_prob(y, X))(jnp.asarray(ALL)))
+    law = np.exp(jax.jit(jax.vmap(lambda y: crf.log_prob(y, X)))(jnp.asarray(ALL)))
     np.testing.assert_allclose(law.sum(), 1, rtol=1e-5)
-    draws = jax.vmap(lambda key: crf.sample(key, X))(jax.random.split(jax.random.key(1), 20_000))
+    keys = jax.random.split(jax.random.key(1), 20_000)
+    draws = jax.jit(jax.vmap(lambda key: crf.sample(key, X)))(keys)
     assert_follows(number(draws), law / law.sum())
     best, log_prob = crf.viterbi(X)
     np.testing.assert_allclose(log_prob, crf.log_prob(best, X), rtol=1e-5)
