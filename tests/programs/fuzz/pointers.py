@@ -26,7 +26,7 @@ from doeblin.programs import parse_program, verify
 from .seeds import by_seeds
 
 HERE = Path(__file__).parent
-FLAGS = ["-std=gnu17", "-w", "-O1", "-fno-strict-aliasing", "-fsanitize=address,undefined"]
+FLAGS = ["-std=gnu17", "-w", "-O0", "-fno-strict-aliasing", "-fsanitize=address,undefined"]
 DRIVER = """
 #include "pointed.h"
 #include <stdio.h>
