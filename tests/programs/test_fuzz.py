@@ -81,9 +81,9 @@ def test_rewritings_mean_the_same(tmp_path):
 
 @compiled
 def test_no_rewriting_turns_a_verdict_around():
-    wrong, pairs = opposite(range(400, 402), timeout=1)
+    wrong, pairs = opposite(range(402, 404), timeout=1)
     assert not wrong
-    assert pairs >= 4
+    assert pairs >= 12
 
 
 def test_clauses_agree_with_enumeration():
