@@ -17,6 +17,13 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\t" else _escape(c) for c in text)
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """The text, or its two ends: what is written in a file may be long, and messages are not."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}…{text[-(most // 4) :]} ({len(text)} characters)"
+
+
 def _escape(character: str) -> str:
     return ascii(character)[1:-1]
 

@@ -198,6 +198,25 @@ def test_huge_constants_are_exact_or_refused(folder, capsys):
     assert "huge.c:2:15: the constant 99999999999999999999 is beyond 64 bits" in (
         capsys.readouterr().err
     )
+    (folder / "long.c").write_text(f"int main() {{ assert(0x{'f' * 100_000}); }}")
+    assert run(folder / "long.c") == 3
+    said = capsys.readouterr().err
+    assert "long.c:1:21: the constant 0xff" in said and "(100002 characters)" in said
+    assert len(said) < 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"int main() {{\n  return {'(' * 9000}1{')' * 9000}; }}", "deep.c:2:9009"),
+        (f"int main() {{ return {'- ' * 9000}1; }}", "deep.c"),
+        (f"#if {'(' * 9000}1{')' * 9000}\n#endif\nint main() {{ }}", "deep.c"),
+    ],
+)
+def test_what_is_nested_too_deeply_has_a_place(folder, capsys, text, place):
+    (folder / "deep.c").write_text(text)
+    assert run(folder / "deep.c") == 2
+    assert f"nesting this deep at {folder}/{place}\n" in capsys.readouterr().out
 
 
 def _seconds_of_children():

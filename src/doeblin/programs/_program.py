@@ -175,7 +175,8 @@ def parse_program(
     except Unsupported as reason:
         return Program(file, text, language, ints, unsupported=str(reason))
     except RecursionError:
-        return Program(file, text, language, ints, unsupported="unsupported: nesting this deep")
+        reason = str(Unsupported("nesting this deep", Place(file)))
+        return Program(file, text, language, ints, unsupported=reason)
     raise InputError(f"unknown language {language!r}: use 'c', 'sygus' or 'horn'")
 
 

@@ -91,6 +91,21 @@ def test_a_run_that_overflows_is_no_failure():
     assert verdict.outcome is not Outcome.UNSAFE
 
 
+SOME = "int x = 2147483647 - (unknown() > 0);"
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [("int x = 2147483647;", "every run ends in"), (SOME, "possible")],
+)
+def test_an_overflow_on_every_run_is_told_from_one_on_some(first, said):
+    """Of a program without other runs the proof says nothing, and the remark tells."""
+    text = f"int unknown(void); int main(void) {{ {first} x = x + 1; assert(x < 2147483648L); }}"
+    verdict = verify(parse_program(text, file="f.c"), timeout=5)
+    assert verdict.outcome is Outcome.SAFE and verdict.assumptions
+    assert said in verdict.remark and "f.c:1:" in verdict.remark, verdict.remark
+
+
 def test_what_holds_for_mathematical_integers_only_is_a_remark():
     """A hash is never below its start, unless it wraps around, which no short run shows."""
     text = """int main() { unsigned h = 5381, i = 0;

@@ -32,6 +32,8 @@ _STATES = 400  # of a cut point
 _LARGEST = 1 << 40  # integers beyond that are no examples
 _BESIDE = ("equations", "comparisons", "intervals", "congruences", "likely-bounds")
 _CANDIDATES = 120  # about integers
+_EDGE = 0.1  # of integers given, so many are where conversions begin to round, or types end
+_EDGES = (24, 25, 31, 53, 54, 62, 63, 64)
 
 
 class Floating:
@@ -99,7 +101,10 @@ class Floating:
         def choose(havoc: Havoc) -> int:
             bits = format_of(havoc.name)
             if bits is None:
-                return whole(havoc)
+                if rng.random() > _EDGE:
+                    return whole(havoc)
+                edge = rng.choice((-1, 1)) << rng.choice(_EDGES)
+                return havoc.within(edge + rng.randint(-2, 2))
             own, draw = self._constants[bits], rng.random()
             if draw < 0.35:
                 a, b = (number_of(rng.choice(own), bits) for _ in range(2))

@@ -169,6 +169,8 @@ class InC:
         run = strict.interpreter.run(lambda havoc: next(rest, 0))
         if run.failure is None or run.failure.what != SIGNED_OVERFLOW:
             return ""
+        if not run.inputs:  # every run is this one
+            return f"every run ends in a signed overflow at {run.failure.place}"
         return f"a signed overflow is possible at {run.failure.place}"
 
 

@@ -29,6 +29,11 @@ from ..system import Havoc, shown_formula
 from ..system.terms import Term, c_text, conj, format_of, said, value_text
 from ..verdict import Invariant, Outcome, Verdict
 
+_OPEN = (
+    "too little is known here of floating point and its conversions for a proof, and no run was "
+    "found that fails"
+)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -95,6 +100,8 @@ class Judge:
         refusal = recheck(system, terms, self.budget)
         if refusal is not None:
             said = f"the final re-check did not confirm the proof ({refusal})"
+            if system.floating:  # what was proposed is often no more than a question
+                said = _OPEN
             return self.unknown(self._doubted or said)
         invariants = []
         for cut, term, full in zip(system.cuts, found, terms, strict=True):

@@ -231,7 +231,7 @@ class Calls(Outside):
         self._use(node)
         call = node.name.name if _is_call(node) else ""
         if self.headers and call and not self._known(call):
-            raise self.unsupported(f"the type of '{call}', which the file does not declare", node)
+            raise self.unsupported(f"'{call}', whose type is not known here,", node)
         value = super().rvalue(node)
         self.spot = self.place(node)
         return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,17 @@ def read_c(text: str, file: str, *, wraps: Wraps = "none", folder: Path | None =
             raise extension from None
         raise _misplaced(cleaned.tokens, found.place) or _undeclared(preprocessor, found) from None
     except RecursionError:
-        raise Unsupported("nesting this deep", Place(file)) from None
+        raise Unsupported("nesting this deep", _deepest(cleaned.tokens, file)) from None
+
+
+def _deepest(tokens: Sequence[Token], file: str) -> Place:
+    """Where most brackets are open; the file, where there are hardly any."""
+    depth, deepest, place = 0, 20, Place(file)
+    for token in tokens:
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if depth > deepest:
+            deepest, place = depth, token.place
+    return place
 
 
 def _located(message: str, line: int | None, places: list[Place], end: Place) -> InputError:

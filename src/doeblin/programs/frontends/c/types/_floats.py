@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 from ....._errors import Place
+from ....._text import shortened
 from ....system.terms import INFINITE, Term, conj, const, floating, negate, number_of, rounded
 from .._unsupported import Unsupported
 from ._types import DOUBLE, FLOAT, CType
@@ -34,7 +35,7 @@ def float_literal(text: str, place: Place) -> tuple[int, CType]:
                 return (INFINITE[kind.bits] if power > 0 else 0), kind
             shift = len(match[2]) * (4 if base == 2 else 1)
             return rounded(digits * Fraction(base) ** (power - shift), kind.bits), kind
-    raise Unsupported(f"the constant {text}", place)
+    raise Unsupported(f"the constant {shortened(text)}", place)
 
 
 def to_floating(term: Term, own: CType, kind: CType) -> Term:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ....._errors import InputError, Place
+from ....._text import shortened
 from ....system.terms import LOWEST, NAN
 from .._unsupported import Unsupported
 
@@ -182,7 +183,7 @@ def integer_literal(text: str, place: Place) -> tuple[int, CType]:
         raise Unsupported("wide characters", place)
     match = INTEGER.match(text)
     if match is None:
-        raise InputError(f"'{text}' is no integer constant", place=place)
+        raise InputError(f"'{shortened(text)}' is no integer constant", place=place)
     digits, suffix = match.group(1), match.group(2).lower()
     if digits[:2] in ("0x", "0X"):
         value, decimal = int(digits, 16), False
@@ -190,7 +191,7 @@ def integer_literal(text: str, place: Place) -> tuple[int, CType]:
         value, decimal = int(digits, 2), False
     elif len(digits) > 1 and digits[0] == "0":
         if set(digits) & {"8", "9"}:
-            raise InputError(f"'{text}' is octal and has a digit above 7", place=place)
+            raise InputError(f"'{shortened(text)}' is octal and has a digit above 7", place=place)
         value, decimal = int(digits, 8), False
     else:
         if len(digits) > 30:
@@ -206,8 +207,8 @@ def integer_literal(text: str, place: Place) -> tuple[int, CType]:
         if value <= kind.high:
             return value, kind
     if value <= ULLONG.high:
-        raise Unsupported(f"the constant {text}, which no signed type holds,", place)
-    raise InputError(f"the constant {text} is beyond 64 bits", place=place)
+        raise Unsupported(f"the constant {shortened(text)}, which no signed type holds,", place)
+    raise InputError(f"the constant {shortened(text)} is beyond 64 bits", place=place)
 
 
 def character(body: str, place: Place) -> int:
