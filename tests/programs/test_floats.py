@@ -85,6 +85,35 @@ def test_a_failing_run_is_repeated_by_the_compiled_program(tmp_path):
         output.witness(program, verdict)
 
 
+CONVERTED = """
+extern int nondet_int(void);
+extern double nondet_double(void);
+int main(void) {
+  int converted = 0;
+  {
+    int converted = 5;
+    while (nondet_int()) {
+      double d = nondet_double(), e = nondet_double(), f = nondet_double();
+      if (!(d >= -1e9 && d < 1e9 && e >= -1e9 && e < 1e9 && f >= -1e9 && f < 1e9)) break;
+      int a = d, b = e, c = f;
+      if (a + b == c) converted = 4;
+      assert(converted <= 5);
+      assert(3 * (long) c < 3000000 || 3 * (long) c > 3000003);
+    }
+  }
+}
+"""
+
+
+def test_what_stands_for_a_conversion_has_a_name_of_its_own():
+    """It may be 1000000, which the variable `converted` of the program is never."""
+    program = parse_program(CONVERTED, file="c.c")
+    assert verify(program, timeout=5).outcome is not Outcome.SAFE
+    for clause in program.system.clauses:
+        states = {name for premise in clause.premises for name in premise.names}
+        assert not states & {item.name for item in clause.inputs}
+
+
 def test_integers_beside_unused_floating_point_are_as_before():
     text = "int main(void) { double d = 0.5; int x = 0; while (x < 9) x++; assert(x == 9); }"
     verdict = verify(parse_program(text, file="p.c"))

@@ -170,7 +170,7 @@ def test_what_stands_for_a_conversion_allows_it():
             known = {
                 real.leaf: value,
                 "i": number,
-                "converted#0": math.trunc(number_of(value, bits)),
+                system.clauses[0].inputs[0].name: math.trunc(number_of(value, bits)),
             }
             first, second = system.clauses
             assert evaluate(first.constraint, known) == evaluate(clause.constraint, known)

@@ -109,7 +109,7 @@ def _without(clause: Clause, constants: _Constants) -> Clause:
             found = rebuild(node, args)
         if found.op in ("fof", TRUNCATED):
             mark = f":{_NAMES[found.leaf]}" if found.op == "fof" else ""
-            made.append(Input(f"converted#{len(made)}{mark}"))
+            made.append(Input(f"#converted{len(made)}{mark}"))  # no name of C's
             value = var(made[-1].name)
             source, bits = found.args[0], found.leaf
             if found.op == "fof":
