@@ -67,6 +67,47 @@ def test_a_proof_is_confirmed_and_a_false_one_is_not():
     assert "invariant" in (output.check_certificate(proved, changed) or "")
 
 
+SCOPES = """
+extern int nondet_int(void);
+extern double nondet_double(void);
+int main(void) {
+  int x = 0;
+  while (nondet_int()) {
+    {
+      double x = nondet_double();
+      { float x = 3; while (x > 0.5f) x = x / 2; assert(%s); }
+      if (!(x <= 9)) break;
+    }
+    if (x < 5) x++;
+  }
+  assert(x <= 5);
+}
+"""
+
+
+def test_variables_of_one_name_keep_their_types():
+    """An `int`, a `double` and a `float`, all called x: in proofs, in certificates, in runs."""
+    program = parse_program(SCOPES % "x >= 0", file="x.c")
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.SAFE
+    text = output.certificate(program, verdict)
+    double, single = (f"(_ FloatingPoint {sizes})" for sizes in ("11 53", "8 24"))
+    for own, sort in (("x", "Int"), ("|x#2|", double), ("|x#3|", single)):
+        assert f"({own} {sort})" in text
+    proved = verdict.proved or program
+    assert output.check_certificate(proved, text) is None
+    head, _, rest = text.partition("(push 1)")
+    wrong = head.replace(f"(|x#2| {double})", f"(|x#2| {single})") + "(push 1)" + rest
+    with pytest.raises(InputError, match="'x#2' is no"):
+        output.check_certificate(proved, wrong)
+    program = parse_program(SCOPES % "x == 0", file="x.c")
+    verdict = verify(program, timeout=30)
+    assert verdict.outcome is Outcome.UNSAFE
+    lines = output.trace(program, verdict)
+    for said in ("  x = 0", "  x = 0.375f"):
+        assert any(line.endswith(said) for line in lines)
+
+
 @compiled
 def test_a_failing_run_is_repeated_by_the_compiled_program(tmp_path):
     program = parse_program(WRONG, file="w.c")

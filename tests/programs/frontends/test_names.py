@@ -38,6 +38,7 @@ PLAIN = ("k", "l", "m", "n")
         ("x", "x*", "x!", "x*x"),
         ("x?", "x", "x?1", "x!!"),
         ("#turns2", "x@1", "0:x", "x'0"),
+        ("x:double", "x:float", "y:double?1", "x"),
     ],
 )
 def test_names_change_nothing(language, text, names):

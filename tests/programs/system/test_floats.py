@@ -9,9 +9,10 @@ from fractions import Fraction
 import pytest
 import z3
 
+from doeblin._errors import Place
 from doeblin.programs.solve import eased
 from doeblin.programs.system._conversions import without_conversions
-from doeblin.programs.system._system import Clause, System
+from doeblin.programs.system._system import Clause, Cut, Premise, System
 from doeblin.programs.system.terms import (
     INFINITE,
     LOWEST,
@@ -26,14 +27,17 @@ from doeblin.programs.system.terms import (
     float_text,
     float_value,
     floating,
+    formats,
+    ite,
     key_of,
     model_value,
     number_of,
+    renamed,
     rounded,
+    substitute,
     var,
 )
 
-MARKS = {32: "float", 64: "double"}
 NUMBERS = (0.1, 1.0, 3.0, 1e10, 2.5, 1e-40, 7.0, 1e300, 0.5, 1e-310, 3.4e38, 1.1754943508222875e-38)
 
 
@@ -104,17 +108,17 @@ def test_z3_agrees():
         op = rng.choice(("f+", "f-", "f*", "f/", "fneg", "fabs", change, *tests))
         count = 1 if op in ("fneg", "fabs", change, "fnan", "finf") else 2
         keys = [draw(rng, bits) for _ in range(count)]
-        names = [f"v{i}:{MARKS[bits]}" for i in range(count)]
-        made = translate(floating(op, bits, *map(var, names)))
+        names = [var(f"v{i} of {bits}", bits) for i in range(count)]
+        made = translate(floating(op, bits, *names))
         values = [
-            (translate.constant(name), float_constant(key, bits, context))
+            (translate(name), float_constant(key, bits, context))
             for name, key in zip(names, keys, strict=True)
         ]
         found = z3.simplify(z3.substitute(made, *values))
         value = z3.is_true(found) if op in tests else model_value(found)
         assert value == float_value(op, bits, keys), (op, bits, keys)
         for sign in ("<=", "<", "="):
-            order = translate(compare(sign, var(names[0]), var(names[-1])))
+            order = translate(compare(sign, names[0], names[-1]))
             holds = z3.is_true(z3.simplify(z3.substitute(order, *values)))
             assert holds == evaluate(compare(sign, const(keys[0]), const(keys[-1])), {}) or (
                 len(keys) == 1
@@ -123,8 +127,8 @@ def test_z3_agrees():
 
 def term(rng: random.Random, bits: int, depth: int):
     if depth == 0 or rng.random() < 0.2:
-        name = f"{rng.choice('xyz')}:{MARKS[bits]}"
-        return const(draw(rng, bits)) if rng.random() < 0.4 else var(name)
+        name = f"{rng.choice('xyz')} of {bits}"
+        return const(draw(rng, bits)) if rng.random() < 0.4 else var(name, bits)
     op = rng.choice(("f+", "f-", "f*", "f/", "fneg", "fabs", "change", "square"))
     if op == "square":
         inner = term(rng, bits, depth - 1)
@@ -145,17 +149,40 @@ def test_facts_that_ease_a_question_are_always_true():
         facts = eased(floating("f<=", bits, left, const(draw(rng, bits))))
         count += len(facts)
         for _ in range(6):
-            values = {f"{n}:{m}": draw(rng, b) for n in "xyz" for b, m in MARKS.items()}
+            values = {f"{n} of {b}": draw(rng, b) for n in "xyz" for b in (32, 64)}
             for fact in facts:
                 assert evaluate(fact, values), (fact, values)
     assert count > 2000
+
+
+def test_a_width_is_not_lost():
+    """A variable that is floating point in one place and an integer in another is our error, and
+    none that a solver would see as a question about other variables."""
+    x, wide, whole = var("x", 32), var("x", 64), var("x")
+    bound = floating("f<=", 32, x, const(0))
+    for other in (wide, whole):
+        with pytest.raises(AssertionError, match="format"):
+            substitute(bound, {"x": other})
+        with pytest.raises(AssertionError, match="format"):
+            floating("f+", 32, x, other)
+        with pytest.raises(AssertionError, match="format"):
+            ite(compare("<", var("i"), const(0)), x, other)
+        with pytest.raises(AssertionError, match="format"):
+            Translator(z3.Context())(conj((bound, compare("=", other, const(1)))))
+    with pytest.raises(AssertionError, match="format"):
+        floating("fof", 32, x)
+    cut = Cut("c", ("x", "n"), ("x", "n"), ((None, None),) * 2, Place("f"), formats={"x": 32})
+    system = System((cut,), ())
+    moved = system.at(Premise(0, ("y", "m")), conj((bound, compare("=", var("n"), const(1)))))
+    assert formats(moved) == {"y": 32, "m": None}
+    assert formats(substitute(bound, {"x": renamed(x, "y")})) == {"y": 32}
 
 
 def test_what_stands_for_a_conversion_allows_it():
     """The variable may have the value of the conversion, whatever that is of."""
     rng = random.Random(9)
     for bits in (32, 64):
-        real, whole = var(f"x:{MARKS[bits]}"), var("i")
+        real, whole = var("x", bits), var("i")
         made = floating("fof", bits, whole)
         cut = floating("fint", bits, real)
         question = floating("f<", bits, made, const(key_of(2.5, bits)))

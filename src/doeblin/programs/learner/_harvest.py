@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...linear import EQ, LE, NE, Atom, Dnf
 from ..system import Assign, Assume, Branch, Call, Graph, System
-from ..system.terms import Term, compare, postorder, var
+from ..system.terms import Term, compare, postorder
 
 Linear = tuple[dict[str, int], int]
 _MOST = 8
@@ -74,17 +74,16 @@ def harvest(system: System, graph: Graph | None) -> Suggestions:
     forms: dict[tuple, None] = {}
     roots = [clause.constraint for clause in system.clauses]
     roots += [arg for clause in system.clauses for arg in clause.args]
-    updates: list[tuple[str, Term]] = []
+    updates: list[tuple[Term, Term]] = []
     for clause in system.clauses:
         if clause.target is not None:
-            names = system.cuts[clause.target].variables
-            updates += zip(names, clause.args, strict=True)
+            updates += zip(system.cuts[clause.target].state(), clause.args, strict=True)
     if graph is not None:
         for block in graph.blocks:
             for statement in block.statements:
                 if isinstance(statement, Assign):
                     roots.append(statement.value)
-                    updates.append((statement.name, statement.value))
+                    updates.append((graph.term(statement.name), statement.value))
                 elif isinstance(statement, Assume):
                     roots.append(statement.condition)
                 elif isinstance(statement, Call):
@@ -92,7 +91,7 @@ def harvest(system: System, graph: Graph | None) -> Suggestions:
             if isinstance(block.end, Branch):
                 roots.append(block.end.condition)
     comparisons = [n for n in postorder(*roots) if n.op in ("<=", "<", "=") and not _boolean(n)]
-    comparisons += [compare("=", var(n), value) for n, value in updates if not value.boolean]
+    comparisons += [compare("=", own, value) for own, value in updates if not value.boolean]
     for node in comparisons[:4000]:
         if node.op in ("<=", "<", "="):
             for form in _forms(node, lambda name: bases.get(name, name)):

@@ -19,11 +19,9 @@ from ..system.terms import (
     disj,
     float_value,
     floating,
-    format_of,
     key_of,
     number_of,
     postorder,
-    var,
 )
 
 _BOUNDS = 6  # on each side of a variable, beside what was seen
@@ -42,11 +40,9 @@ def float_constants(system: System, bits: int) -> list[int]:
             found |= dict.fromkeys(number_of(key, node.leaf) for key in keys)
     for clause in system.clauses:
         if clause.target is not None:
-            names = system.cuts[clause.target].variables
-            for name, arg in zip(names, clause.args, strict=True):
-                own = format_of(name)
-                if own is not None and arg.constant:
-                    found[number_of(arg.leaf, own)] = None
+            for own, arg in zip(system.cuts[clause.target].state(), clause.args, strict=True):
+                if own.bits is not None and arg.constant:
+                    found[number_of(arg.leaf, own.bits)] = None
     return [key_of(value, bits) for value in found if math.isfinite(value)]
 
 
@@ -70,36 +66,36 @@ def float_bounds(
 ) -> Iterable[Term]:
     """What may hold of each variable of floating point in all states; nothing without any. A `few`
     are at constants of the program and their negatives only."""
-    floats = [(name, bits) for name in cut.variables if (bits := format_of(name)) is not None]
-    for name, bits in floats:
-        seen = {state[name] for state in states}
+    floats = [(own, own.bits) for own in cut.state() if own.bits is not None]
+    for own, bits in floats:
+        seen = {state[own.leaf] for state in states}
         if not seen or NAN[bits] in seen:
             continue
         if len(seen) == 1:
-            yield compare("=", var(name), const(next(iter(seen))))
+            yield compare("=", own, const(next(iter(seen))))
         low, high = min(seen), max(seen)
-        own = constants[bits]
-        both = dict.fromkeys((*own, *(-1 - key for key in own)))
-        pool = sorted(both) if few else _pool(own, bits)
+        known = constants[bits]
+        both = dict.fromkeys((*known, *(-1 - key for key in known)))
+        pool = sorted(both) if few else _pool(known, bits)
         above = [*[key for key in pool if key >= high][:_BOUNDS], _far(bits)]
         below = [*[key for key in reversed(pool) if key <= max(low, 0)][:_BOUNDS], -1 - _far(bits)]
         if not few:
-            above += [*(key for key in own if key >= high), high]
-            below += [*(key for key in own if key <= low), low]
+            above += [*(key for key in known if key >= high), high]
+            below += [*(key for key in known if key <= low), low]
         for key in dict.fromkeys(above):
-            yield floating("f<=", bits, var(name), const(key))
+            yield floating("f<=", bits, own, const(key))
         for key in dict.fromkeys(below):
             if key <= low or (key == 0 and low == -1):
-                yield floating("f<=", bits, const(key), var(name))
-        for key in () if few else own:
+                yield floating("f<=", bits, const(key), own)
+        for key in () if few else known:
             if key > high:
-                yield floating("f<", bits, var(name), const(key))
+                yield floating("f<", bits, own, const(key))
             if key < low:
-                yield floating("f<", bits, const(key), var(name))
+                yield floating("f<", bits, const(key), own)
     for (one, bits), (other, same) in permutations(floats, 2):
-        pairs = [(state[one], state[other]) for state in states]
+        pairs = [(state[one.leaf], state[other.leaf]) for state in states]
         if bits == same and pairs and all(float_value("f<=", bits, [a, b]) for a, b in pairs):
-            yield floating("f<=", bits, var(one), var(other))
+            yield floating("f<=", bits, one, other)
 
 
 def tightest(terms: Sequence[Term]) -> list[Term]:
@@ -133,8 +129,7 @@ def float_table(cut: Cut, states: Sequence[dict[str, int]]) -> Iterable[Term]:
     if 0 < len(rows) <= _ROWS:
         yield disj(
             conj(
-                compare("=", var(name), const(value))
-                for name, value in zip(cut.variables, row, strict=True)
+                compare("=", own, const(value)) for own, value in zip(cut.state(), row, strict=True)
             )
             for row in rows
         )

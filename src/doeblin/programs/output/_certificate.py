@@ -16,12 +16,11 @@ from ..system import Cut, System
 from ..system.terms import (
     Definitions,
     Term,
+    formats,
     smtlib,
     solver_text,
     sort_text,
     symbol,
-    var,
-    variables,
 )
 from ..verdict import Outcome, Verdict, stated
 from ._names import commented
@@ -50,7 +49,7 @@ def certificate(program: Program, verdict: Verdict) -> str:
     ]
     formulas = [invariant.formula for invariant in verdict.invariants]
     for cut, formula in zip(proved.system.cuts, formulas, strict=True):
-        parameters = " ".join(f"({symbol(name)} {sort_text(name)})" for name in cut.variables)
+        parameters = " ".join(f"({symbol(t.leaf)} {sort_text(t.bits)})" for t in cut.state())
         lines.append(f"; at {commented(str(cut.place))}")
         name = symbol(PREFIX + cut.name)
         text = solver_text(formula) if proved.system.floating else smtlib(formula)
@@ -60,8 +59,8 @@ def certificate(program: Program, verdict: Verdict) -> str:
         whole = obligation.formula
         text = solver_text(whole) if proved.system.floating else definitions.text(whole)
         lines += ["", f"; {commented(obligation.says)}", "(push 1)", "(set-info :status unsat)"]
-        for name in sorted(variables(obligation.formula)):
-            lines.append(f"(declare-const {symbol(name)} {sort_text(name)})")
+        for name, bits in sorted(formats(obligation.formula).items()):
+            lines.append(f"(declare-const {symbol(name)} {sort_text(bits)})")
         lines += [*definitions.lines, f"(assert {text})", "(check-sat)", "(pop 1)"]
     return "\n".join(lines) + "\n"
 
@@ -168,9 +167,10 @@ def _read(count: int, formula: Any, cut: Cut, file: str) -> Term:
         )
     reader = Reader(place, floats=True)
     constants = [z3.FreshConst(formula.var_sort(number)) for number in range(count)]
-    for constant, name in zip(constants, cut.variables, strict=True):
-        if constant.sort().sexpr() != sort_text(name):
-            said = f"'{name}' is no {sort_text(name)} in the invariant of '{cut.name}'"
+    for constant, own in zip(constants, cut.state(), strict=True):
+        wanted = sort_text(own.bits)
+        if constant.sort().sexpr() != wanted:
+            said = f"'{own.leaf}' is no {wanted} in the invariant of '{cut.name}'"
             raise InputError(said, place=place)
-        reader.bind(constant, var(name))
+        reader.bind(constant, own)
     return reader(z3.substitute_vars(formula.body(), *reversed(constants)) if count else formula)

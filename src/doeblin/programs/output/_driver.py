@@ -13,7 +13,7 @@ from ..._files import MEBIBYTE, read_text
 from .._program import Program
 from ..frontends.c import ALLOCATING, ASSERTIONS, ASSUMPTIONS, FAILURES
 from ..system import Graph, Havoc
-from ..system.terms import NAN, format_of, number_of
+from ..system.terms import NAN, number_of
 from ..verdict import Outcome, Verdict
 from ._names import Edits, commented, defined, graph_of
 from ._run import EXITS, EXPECTED, STOPPED, flags
@@ -118,11 +118,15 @@ def driver(program: Program, verdict: Verdict) -> str:
         )
         body = re.sub(r"(\bmain\s*\([^)]*\)\s*\{)", rf"\1{setters}", body, count=1)
     parts = run.law.parts if run and run.law else [(inputs, 1)]
-    leading = [_number(havoc, value) for havoc, value in inputs if havoc.origin == "parameter"]
+    leading = [
+        _number(value, graph.bits(havoc.name))
+        for havoc, value in inputs
+        if havoc.origin == "parameter"
+    ]
     groups = [(leading, 1)]
     for part, times in parts:
         given = [
-            _number(havoc, value)
+            _number(value, graph.bits(havoc.name))
             for havoc, value in part
             if havoc.origin in ("call", "declaration")
         ]
@@ -258,7 +262,7 @@ def _definitions(
     for havoc, value in inputs:
         if havoc.origin == "global":
             variable = graph.variables[havoc.name]
-            yield f"{variable.kind} {variable.shown} = {_constant(havoc, value)};\n"
+            yield f"{variable.kind} {variable.shown} = {_constant(value, variable.bits)};\n"
 
 
 # An input of floating point is written as its bits.
@@ -283,9 +287,8 @@ def _given(graph: Graph, havoc: Havoc) -> str:
     return f"doeblin_{kind}()" if kind in _FLOATS else "doeblin_input()"
 
 
-def _number(havoc: Havoc, value: int) -> str:
+def _number(value: int, bits: int | None) -> str:
     """An input, as it is listed."""
-    bits = format_of(havoc.name)
     if bits is None:
         return f"{value}LL"
     raw = value if value >= 0 else (1 << (bits - 1)) | (-1 - value)  # the sign comes first
@@ -295,9 +298,8 @@ def _number(havoc: Havoc, value: int) -> str:
     return f"(long long)0x{raw:x}ULL /* {shown} */"
 
 
-def _constant(havoc: Havoc, value: int) -> str:
+def _constant(value: int, bits: int | None) -> str:
     """The value of a global, written in C."""
-    bits = format_of(havoc.name)
     if bits is None:
         return str(value)
     number = number_of(value, bits)

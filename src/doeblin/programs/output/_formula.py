@@ -111,7 +111,8 @@ def _confirm(text: str, term: Term, names: Mapping[str, Variable]) -> None:
     """Is the formula, read as an annotation, true where the term is, and only there?"""
 
     def value(name: str) -> Term | None:
-        return var(names[name].name) if name in names else None
+        found = names.get(name)
+        return var(found.name, found.bits) if found is not None else None
 
     try:
         clause = clauses(Place("<formula>"), tokenize(f"assert {text};", "<formula>"))[0]

@@ -20,6 +20,10 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
     lines = lines_of(program.text)
     shown: list[str] = []
     variables = program.graph.variables if program.graph else {}
+
+    def text(name: str, value: int | bool | None) -> str:
+        return value_text(int(value), variables[name].bits) if value is not None else ""
+
     gap = failure.run.gap
     for number, (step, value) in enumerate(failure.run.steps):
         if gap is not None and number == gap[0]:
@@ -30,9 +34,9 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         if isinstance(step, Assign | Havoc):
             name = variables[step.name].shown
             if name:
-                what = f"{name} = {_text(step.name, value)}"
+                what = f"{name} = {text(step.name, value)}"
             elif isinstance(step, Havoc) and step.call:
-                what = f"{step.call}() gives {_text(step.name, value)}"
+                what = f"{step.call}() gives {text(step.name, value)}"
             else:
                 continue
         elif isinstance(step, Store):
@@ -49,15 +53,11 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         else:
             continue
         if place.file != program.file:
-            text = f"({place})"
+            source = f"({place})"
         else:
-            text = lines[place.line - 1].strip() if place.line <= len(lines) else ""
-        shown.append(f"{place.line:>5}  {text:<48}  {what}")
+            source = lines[place.line - 1].strip() if place.line <= len(lines) else ""
+        shown.append(f"{place.line:>5}  {source:<48}  {what}")
     return [*shown, *(f"    {line}" for line in calls(program, verdict))]
-
-
-def _text(name: str, value: int | bool | None) -> str:
-    return value_text(name, int(value)) if value is not None else ""
 
 
 def calls(program: Program, verdict: Verdict) -> list[str]:

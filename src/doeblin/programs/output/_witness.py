@@ -14,7 +14,7 @@ from ..._version import __version__
 from .._program import Program
 from ..frontends.c import ALLOCATING, SIGNED_OVERFLOW
 from ..system import Graph
-from ..system.terms import TooLargeError, c_number, c_text, format_of
+from ..system.terms import TooLargeError, c_number, c_text
 from ..verdict import Outcome, Verdict
 from ._names import closing, following, graph_of, located
 
@@ -102,7 +102,7 @@ def _violation(program: Program, verdict: Verdict) -> str:
                 constraint = {"value": " && ".join(pending.pop(place)), "format": "c_expression"}
                 segments.append(_segment("assumption", _location(place), constraint))
 
-    if run and any(format_of(havoc.name) is not None for havoc, _ in run.inputs):
+    if run and any(graph.bits(havoc.name) is not None for havoc, _ in run.inputs):
         raise InputError("a violation witness with inputs of floating point is not available")
     for havoc, value in run.inputs if run else ():
         if havoc.place is None or havoc.origin not in ("call", "declaration"):

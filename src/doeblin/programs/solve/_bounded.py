@@ -14,9 +14,9 @@ from ..system.terms import (
     array,
     cells_read,
     model_value,
+    renamed,
     select,
     substitute,
-    var,
 )
 from ._budget import SECOND, Budget, heedless
 from ._easing import eased
@@ -76,14 +76,12 @@ class Unrolling:
             self.budget.tick()
             self.budget.spend(_UNROLLING)
             selector = z3.Bool(f"use{index}@{depth}", self._context)
-            rename = {name: var(f"{name}@{depth}") for name in clause.names()}
-            self._inputs += [
-                self._translate.constant(rename[item.name].leaf) for item in clause.inputs
-            ]
+            rename = {t.leaf: renamed(t, f"{t.leaf}@{depth}") for t in clause.free()}
+            self._inputs += [self._translate(rename[item.name]) for item in clause.inputs]
             rename |= {bank.name: array(f"{bank.name}@{depth}") for bank in clause.banks}
             if clause.source is not None:
                 cut = self.system.cuts[clause.source]
-                rename |= {n: var(f"{clause.source}:{n}@{depth}") for n in cut.variables}
+                rename |= {t.leaf: self._at(clause.source, t, depth) for t in cut.state()}
                 held = (bank.name for bank in cut.arrays)
                 rename |= {n: array(f"{clause.source}:{n}@{depth}") for n in held}
                 at = self._location(clause.source, depth)
@@ -94,9 +92,10 @@ class Unrolling:
             body += self._cells(clause, rename)
             if clause.target is not None:
                 cut = self.system.cuts[clause.target]
-                for name, arg in zip(cut.variables, clause.args, strict=True):
-                    new = self._translate.constant(f"{clause.target}:{name}@{depth + 1}")
-                    body.append(new == self._translate.given(name, substitute(arg, rename)))
+                for own, arg in zip(cut.state(), clause.args, strict=True):
+                    new = self._translate(self._at(clause.target, own, depth + 1))
+                    value = self._translate.given(substitute(arg, rename), own.bits)
+                    body.append(new == value)
                 for bank, held in zip(cut.arrays, clause.arrays, strict=True):
                     new = self._translate.array(f"{clause.target}:{bank.name}@{depth + 1}")
                     body.append(new == self._translate(substitute(held, rename)))
@@ -132,6 +131,11 @@ class Unrolling:
             found += [cell <= high] if high is not None else []
             self._inputs.append(cell)
         return found
+
+    @staticmethod
+    def _at(cut: int, variable: Term, depth: int) -> Term:
+        """A variable of a cut, as it is after so many steps."""
+        return renamed(variable, f"{cut}:{variable.leaf}@{depth}")
 
     def _location(self, cut: int, depth: int) -> Any:
         return z3.Bool(f"at{cut}@{depth}", self._context)
@@ -194,13 +198,13 @@ class Unrolling:
                 index for index, s in used if z3.is_true(model.eval(s, model_completion=True))
             )
             clause = self.system.clauses[chosen]
-            names = {name: f"{name}@{depth}" for name in clause.names()}
+            named = {t.leaf: renamed(t, f"{t.leaf}@{depth}") for t in clause.free()}
             if clause.source is not None:
                 cut = self.system.cuts[clause.source]
-                names |= {n: f"{clause.source}:{n}@{depth}" for n in cut.variables}
+                named |= {t.leaf: self._at(clause.source, t, depth) for t in cut.state()}
             values = {}
-            for name, full in names.items():
-                value = model.eval(self._translate.constant(full), model_completion=True)
+            for name, term in named.items():
+                value = model.eval(self._translate(term), model_completion=True)
                 values[name] = model_value(value)
             steps.append((self._base.get(chosen, chosen), values))
             contents.append(

@@ -20,7 +20,7 @@ from ..lemmas import (
 )
 from ..solve import Path, Pause, Turns, Unrolling, dnf_term
 from ..system import Cut, Havoc
-from ..system.terms import INFINITE, LOWEST, NAN, Term, conj, format_of, key_of, number_of
+from ..system.terms import INFINITE, LOWEST, NAN, Term, conj, key_of, number_of
 from ..verdict import Outcome, Verdict
 from ._bounded import Bounded
 from ._judge import Judge
@@ -95,11 +95,11 @@ class Floating:
 
     def _choose(self) -> Callable[[Havoc], int]:
         """Inputs for a run: of floating point, near the program's constants most often."""
-        rng = self._rng
+        rng, graph = self._rng, self._interpreter.graph
         whole = self._runs.inputs_from_start(0.05)
 
         def choose(havoc: Havoc) -> int:
-            bits = format_of(havoc.name)
+            bits = graph.bits(havoc.name)
             if bits is None:
                 if rng.random() > _EDGE:
                     return whole(havoc)
@@ -174,7 +174,7 @@ class Floating:
 
     def _whole(self, cut: Cut, states: list[dict[str, int]]) -> Iterable[Term]:
         """What the sources for integers propose of the variables that are integers."""
-        kept = [i for i, name in enumerate(cut.variables) if format_of(name) is None]
+        kept = [i for i, name in enumerate(cut.variables) if name not in cut.formats]
         narrow = replace(
             cut,
             variables=tuple(cut.variables[i] for i in kept),

@@ -26,7 +26,7 @@ from ..solve import (
     replay_graph,
 )
 from ..system import Havoc, shown_formula
-from ..system.terms import Term, c_text, conj, format_of, said, value_text
+from ..system.terms import Term, c_text, conj, float_text, said
 from ..verdict import Invariant, Outcome, Verdict
 
 _OPEN = (
@@ -161,13 +161,15 @@ class Judge:
         )
 
     def _described(self, inputs: Sequence[tuple[Havoc, int]]) -> tuple[tuple[str, int | str], ...]:
+        graph = self.program.graph
         found: list[tuple[str, int | str]] = []
         for havoc, value in inputs:
-            shown = self.program.graph.shown(havoc.name) if self.program.graph else ""
+            shown = graph.shown(havoc.name) if graph else ""
             what = f"{havoc.call}()" if havoc.call else shown
             if havoc.cell is not None:
                 what = f"{shown}[{havoc.cell}]"
-            told = value if format_of(havoc.name) is None else value_text(havoc.name, value)
+            bits = graph.bits(havoc.name) if graph else None
+            told = value if bits is None else float_text(value, bits)
             found.append((f"{what} at {havoc.place}", told))
         return tuple(found)
 

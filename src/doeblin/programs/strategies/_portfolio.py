@@ -44,7 +44,7 @@ class Portfolio:
             return judge.safe([TRUE for _ in system.cuts], "no failure is reachable at all")
         graph = judge.program.graph
         if graph is not None and judge.program.exact.floating:
-            if graph.procedures or judge.program.exact is not system:
+            if graph.procedures or system.cellular:
                 beside = "recursion" if graph.procedures else "arrays"
                 place = graph.floating
                 return judge.unknown(f"unsupported: floating point beside {beside} at {place}")

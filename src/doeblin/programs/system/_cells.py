@@ -49,8 +49,9 @@ def with_cells(
     tick: Callable[[], None] = lambda: None,
 ) -> System:
     """The system over integers; clauses and cuts keep their numbers. States are also looked at by
-    what is `wanted` of a cut. `tick` is called often and may raise to stop the work."""
-    if not system.cellular:
+    what is `wanted` of a cut. `tick` is called often and may raise to stop the work. Where there is
+    floating point as well, nothing is done: no strategy is for both."""
+    if not system.cellular or system.floating:
         return system
     index = _index(system)
     cuts = tuple(_with_cells(cut, index, wanted) for cut in system.cuts)

@@ -37,13 +37,11 @@ from .terms import (
     const,
     disj,
     fill,
-    format_of,
     ite,
     negate,
     select,
     store,
     substitute,
-    var,
     variables,
 )
 
@@ -86,6 +84,7 @@ def system_of(graph: Graph, file: str, tick: Callable[[], None] = lambda: None) 
                 place=place,
                 block=block,
                 arrays=tuple(map(_bank, held)),
+                formats={v.name: v.bits for v in known if v.bits is not None},
             )
         )
 
@@ -129,7 +128,7 @@ def _region(
     mine = tuple(bank.name for bank in first.arrays) if first else ()
     own = (Premise(number[source], first.variables, mine),) if first else ()
     extra: dict[Input, Term] = {}  # what is free, and its ranges
-    initial = {name: var(name) for name in first.variables} if first else {}
+    initial = {term.leaf: term for term in first.state()} if first else {}
     initial |= {bank.name: array(bank.name) for bank in first.arrays} if first else {}
     banks: dict[str, Bank] = {}  # arrays that are free
 
@@ -140,26 +139,23 @@ def _region(
             banks[bank.name] = bank
             return array(bank.name)
         variable = graph.variables[name]
-        aux = Input(f"{name}?", name)
-        extra[aux] = _range(aux.name, variable.low, variable.high)
-        return var(aux.name)
+        aux = Input(f"{name}?", name, bits=variable.bits)
+        extra[aux] = _range(aux, variable.low, variable.high)
+        return aux.term
 
     def resolve(term: Term, values: dict[str, Term]) -> Term:
         return substitute(term, _Lookup(values, unset))
 
-    def called(name: str) -> Term:
-        return array(name) if name in graph.arrays else var(name)
-
     def enter(call: Call, values: dict[str, Term], path: Path, premises: tuple[Premise, ...]):
         """Enter a procedure; the path and the premises after it returned."""
         procedure = graph.procedures[call.procedure]
-        now = {name: resolve(called(name), values) for name in procedure.shared}
+        now = {name: resolve(graph.term(name), values) for name in procedure.shared}
         now |= zip(procedure.parameters, (resolve(arg, values) for arg in call.args), strict=True)
         found.setdefault(procedure.entry, []).append(_State(path, {**values, **now}, premises))
         known = cuts[number[procedure.exit]]
         names = tuple(f"{name}?{call.site}" for name in known.variables)
         held = tuple(f"{bank.name}?{call.site}" for bank in known.arrays)
-        after = dict(zip(known.variables, map(var, names), strict=True))
+        after = dict(zip(known.variables, known.state(names), strict=True))
         after |= zip((bank.name for bank in known.arrays), map(array, held), strict=True)
         for name, value in now.items():
             inner = procedure.old.get(name, name)
@@ -183,9 +179,9 @@ def _region(
                 values[statement.name] = resolve(statement.value, values)
             elif isinstance(statement, Havoc):
                 name, site = statement.name, statement.site
-                aux = Input(f"{name}?{site}", name, site)
-                extra[aux] = _range(aux.name, statement.low, statement.high)
-                values[name] = var(aux.name)
+                aux = Input(f"{name}?{site}", name, site, graph.bits(name))
+                extra[aux] = _range(aux, statement.low, statement.high)
+                values[name] = aux.term
             elif isinstance(statement, Call):
                 if not dead:
                     path, premises = enter(statement, values, path, premises)
@@ -318,14 +314,14 @@ class _Lookup(dict[str, Term]):
         return found
 
 
-def _range(name: str, low: int | None, high: int | None) -> Term:
+def _range(aux: Input, low: int | None, high: int | None) -> Term:
     bounds = []
-    if format_of(name) is not None:  # any value at all
+    if aux.bits is not None:  # any value at all
         return TRUE
     if low is not None:
-        bounds.append(compare("<=", const(low), var(name)))
+        bounds.append(compare("<=", const(low), aux.term))
     if high is not None:
-        bounds.append(compare("<=", var(name), const(high)))
+        bounds.append(compare("<=", aux.term, const(high)))
     return conj(bounds)
 
 

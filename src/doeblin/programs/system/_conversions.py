@@ -9,13 +9,13 @@ interpreter decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 
 from ._system import Clause, Input, System
 from .terms import (
     DIGITS,
-    FLOATING,
     INFINITE,
     TRUNCATED,
     Term,
@@ -25,33 +25,25 @@ from .terms import (
     float_value,
     floating,
     fold,
-    format_of,
     implies,
     key_of,
     negate,
     number_of,
     postorder,
     rebuild,
-    var,
 )
 
 _MOST = 40  # constants at which a conversion is computed
 _FEW = 6  # conversions that are compared with each other
-_NAMES = {32: "float", 64: "double"}
 _LARGEST = 1 << 64
 
 
 def is_floating(system: System) -> bool:
     """Is there a condition or a state in floating point?"""
-    if any(format_of(name) for cut in system.cuts for name in cut.variables):
+    if any(cut.formats for cut in system.cuts):
         return True
     roots = (term for clause in system.clauses for term in (clause.constraint, *clause.args))
-    return any(
-        node.op in FLOATING
-        or node.op == TRUNCATED
-        or (node.op == "var" and format_of(node.leaf) is not None)
-        for node in postorder(*roots)
-    )
+    return any(node.bits is not None or node.op == TRUNCATED for node in postorder(*roots))
 
 
 class _Constants:
@@ -90,15 +82,16 @@ def without_conversions(system: System) -> System:
     if not any(node.op in ("fof", TRUNCATED) for node in postorder(*roots)):
         return system
     constants = _Constants(roots)
-    clauses = tuple(_without(clause, constants) for clause in system.clauses)
+    numbers = count()
+    clauses = tuple(_without(clause, constants, numbers) for clause in system.clauses)
     return replace(system, clauses=clauses)
 
 
-def _without(clause: Clause, constants: _Constants) -> Clause:
+def _without(clause: Clause, constants: _Constants, numbers: Iterator[int]) -> Clause:
     made: list[Input] = []
     facts: list[Term] = []
     known: dict[int, Term] = {}
-    wholes: dict[str, tuple[Term, int]] = {}  # of converted integers, with the format
+    wholes: dict[str, tuple[Term, Term]] = {}  # integers, and what they are converted to
 
     def combine(node: Term, args: list[Term]) -> Term:
         if id(node) in known:
@@ -108,14 +101,13 @@ def _without(clause: Clause, constants: _Constants) -> Clause:
         else:
             found = rebuild(node, args)
         if found.op in ("fof", TRUNCATED):
-            mark = f":{_NAMES[found.leaf]}" if found.op == "fof" else ""
-            made.append(Input(f"#converted{len(made)}{mark}"))  # no name of C's
-            value = var(made[-1].name)
+            made.append(Input(f"#converted{next(numbers)}", bits=found.bits))  # no name of C's
+            value = made[-1].term
             source, bits = found.args[0], found.leaf
             if found.op == "fof":
                 facts.extend(_rounded(source, value, bits, constants))
                 facts.extend(_in_order(source, value, bits, wholes))
-                wholes[made[-1].name] = source, bits
+                wholes[made[-1].name] = source, value
             else:
                 facts.extend(_truncated(source, value, bits, constants))
                 if source.op == "var" and source.leaf in wholes:  # there and back
@@ -146,13 +138,13 @@ def _rounded(whole: Term, value: Term, bits: int, constants: _Constants) -> Iter
 
 
 def _in_order(
-    whole: Term, value: Term, bits: int, others: Mapping[str, tuple[Term, int]]
+    whole: Term, value: Term, bits: int, others: Mapping[str, tuple[Term, Term]]
 ) -> Iterable[Term]:
     """Integers and what they are converted to have one order; small ones are told apart, too."""
-    for name, (other, own) in list(others.items())[-_FEW:]:
-        if own != bits:
+    for other, converted in list(others.values())[-_FEW:]:
+        if converted.bits != bits:
             continue
-        pairs = ((whole, value, other, var(name)), (other, var(name), whole, value))
+        pairs = ((whole, value, other, converted), (other, converted, whole, value))
         for a, converted_a, b, converted_b in pairs:
             order, kept = compare("<=", a, b), floating("f<=", bits, converted_a, converted_b)
             yield implies(order, kept)

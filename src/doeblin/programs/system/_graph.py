@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from ..._errors import Place
 from ._remarks import Remarks
-from .terms import Term
+from .terms import Term, array, var
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A program variable: unique name, name in the source, and the range its type gives it."""
+    """A program variable: unique name, name in the source, and the range its type gives it, or the
+    width of its format, if it is floating point."""
 
     name: str
     shown: str
@@ -23,6 +24,7 @@ class Variable:
     high: int | None = None
     kind: str = "int"
     place: Place | None = None
+    bits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,14 @@ class Graph:
     def shown(self, name: str) -> str:
         """A variable or an array, as the source calls it."""
         return (self.arrays[name] if name in self.arrays else self.variables[name]).shown
+
+    def bits(self, name: str) -> int | None:
+        """The width of a variable's format; None of integers, and of arrays, which are of these."""
+        return None if name in self.arrays else self.variables[name].bits
+
+    def term(self, name: str) -> Term:
+        """A variable or an array."""
+        return array(name) if name in self.arrays else var(name, self.variables[name].bits)
 
     def block(self) -> int:
         self.blocks.append(Block())

@@ -23,7 +23,7 @@ from ._graph import (
     Store,
     read_by,
 )
-from .terms import var, variables
+from .terms import variables
 
 
 def blocks_of(graph: Graph, procedure: Procedure) -> list[int]:
@@ -84,7 +84,7 @@ def with_old_values(graph: Graph) -> None:
             copy = old[other] = f"{other}#old{len(graph.variables)}"
             shown = f"\\old({graph.variables[other].shown})"
             graph.variables[copy] = replace(graph.variables[other], name=copy, shown=shown)
-            begin.append(Assign(copy, var(other)))
+            begin.append(Assign(copy, graph.term(other)))
         for other in [other for other in graph.arrays if other in changed[name]]:
             copy = old[other] = f"{other}#old{len(graph.arrays)}"
             shown = f"\\old({graph.arrays[other].shown})"

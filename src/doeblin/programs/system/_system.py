@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
 from ..._errors import Place
@@ -63,9 +63,10 @@ class Cells(NamedTuple):
 class Cut:
     """A place that needs an invariant (a loop head, an unknown predicate) and its variables.
 
-    `ranges` are facts of the variables' types, true in every reachable state. The last variables
-    may be `products` of others. Where states have `arrays`, a `System` of integers has variables
-    for their `cells`: the invariant holds for every index.
+    `ranges` are facts of the variables' types, true in every reachable state; `formats` are the
+    widths of those variables that are floating point. The last variables may be `products` of
+    others. Where states have `arrays`, a `System` of integers has variables for their `cells`: the
+    invariant holds for every index.
     """
 
     name: str
@@ -78,11 +79,17 @@ class Cut:
     arrays: tuple[Bank, ...] = ()
     cells: Cells | None = None
     formals: tuple[str, ...] = ()  # of a predicate with arrays, in the order of the file
+    formats: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def plain(self) -> tuple[str, ...]:
         """The variables that are no products."""
         return self.variables[: len(self.variables) - len(self.products)]
+
+    def state(self, names: Sequence[str] | None = None) -> list[Term]:
+        """The variables, or as many others in their place, each with its format."""
+        pairs = zip(names or self.variables, self.variables, strict=True)
+        return [var(name, self.formats.get(own)) for name, own in pairs]
 
     def facts(self) -> Term:
         """The ranges as one term."""
@@ -97,11 +104,17 @@ class Cut:
 
 class Input(NamedTuple):
     """A free variable of a clause: the value that the program's `variable` takes at a `site` where
-    it reads one, or (without a site) has before any is given to it."""
+    it reads one, or (without a site) has before any is given to it. One of floating point has the
+    width of its format."""
 
     name: str
     variable: str | None = None
     site: int | None = None
+    bits: int | None = None
+
+    @property
+    def term(self) -> Term:
+        return var(self.name, self.bits)
 
 
 class Premise(NamedTuple):
@@ -148,6 +161,11 @@ class Clause:
         """All free variables beside those of the premises."""
         return [item.name for item in self.inputs] + ([self.turns] if self.turns else [])
 
+    def free(self) -> list[Term]:
+        """The same, each with its format."""
+        found = [item.term for item in self.inputs]
+        return [*found, var(self.turns)] if self.turns else found
+
     def sites(self, values: Mapping[str, int]) -> dict[int, int]:
         """The inputs among the values of a model, by the sites that read them."""
         return {
@@ -188,10 +206,10 @@ class System:
 
     def at(self, premise: Premise, term: Term) -> Term:
         """What is said of a cut's variables, said of the premise's."""
-        names = self.cuts[premise.cut].variables
-        if names == premise.names:
+        cut = self.cuts[premise.cut]
+        if cut.variables == premise.names:
             return term
-        return substitute(term, dict(zip(names, map(var, premise.names), strict=True)))
+        return substitute(term, dict(zip(cut.variables, cut.state(premise.names), strict=True)))
 
     def assumed(self, clause: Clause, terms: Sequence[Term]) -> list[Term]:
         """What the premises of a clause say, if the cuts have these invariants."""

@@ -292,7 +292,7 @@ class Calls(Outside):
     ) -> Any:
         name = self.fresh("", kind)
         self.havoc(name, kind, self.place(node), call=call, origin=origin, within=within)
-        return var(name)
+        return var(name, kind.format)
 
     def _inline(self, name: str, arguments: list[Any], node: Any) -> Value | None:
         if len(self.stack) > 100 or len(self.graph.blocks) > 200_000:

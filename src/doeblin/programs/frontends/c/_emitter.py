@@ -50,6 +50,11 @@ class Value(NamedTuple):
     term: Term
     kind: CType
 
+    @classmethod
+    def of(cls, name: str, kind: CType) -> Value:
+        """A variable of the graph."""
+        return cls(var(name, kind.format), kind)
+
     def integer(self) -> Term:
         if self.kind.floating:
             raise NoInteger
@@ -139,10 +144,10 @@ class Emitter:
 
     def fresh(self, shown: str, kind: CType, place: Place | None = None) -> str:
         """A new variable; its name is the source's unless that is taken, or a word of solvers."""
-        name = shown or f"tmp#{len(self.graph.variables)}"
-        name = self.fresh_name(f"{name}:{kind.name}" if kind.floating else name)
+        name = self.fresh_name(shown or f"tmp#{len(self.graph.variables)}")
         low, high = self.range_of(kind)
-        self.graph.variables[name] = Variable(name, shown, low, high, kind.name, place)
+        made = Variable(name, shown, low, high, kind.name, place, kind.format)
+        self.graph.variables[name] = made
         if kind.floating:
             self.graph.floating = self.graph.floating or place or self.spot
         return name
@@ -263,7 +268,7 @@ class Emitter:
             return value
         name = self.fresh("", value.kind)
         self.assign(name, value.term)
-        return Value(var(name), value.kind)
+        return Value.of(name, value.kind)
 
     # ---- arithmetic
 

@@ -20,7 +20,6 @@ from ...system.terms import (
     negate,
     sub,
     truth,
-    var,
 )
 from ._emitter import Value
 from ._library import FLOATING
@@ -200,7 +199,7 @@ class Expressions(Heap):
         if isinstance(slot.kind, Opaque) or slot.name is None:
             what = slot.kind.what if isinstance(slot.kind, Opaque) else "this name"
             raise self.unsupported(what, node)
-        return Value(var(slot.name), slot.kind)
+        return Value.of(slot.name, slot.kind)
 
     def _unaryop(self, node: Any) -> Value:
         op = node.op
@@ -272,9 +271,9 @@ class Expressions(Heap):
         self.check_assignment(node)
         value = self.rvalue(node.rvalue)
         if node.op != "=":
-            value = self.binary(node.op[:-1], Value(var(name), kind), value, node)
+            value = self.binary(node.op[:-1], Value.of(name, kind), value, node)
         self.assign(name, self.convert(value, kind).term, self.place(node.lvalue))
-        return Value(var(name), kind)
+        return Value.of(name, kind)
 
     def _exprlist(self, node: Any) -> Value | None:
         for item in node.exprs[:-1]:
@@ -320,7 +319,7 @@ class Expressions(Heap):
             self.assign(name, self.convert(value, kind).term)
             self.jump(after)
         self.start(after)
-        return Value(var(name), kind)
+        return Value.of(name, kind)
 
     def _binaryop(self, node: Any) -> Value:
         if node.op in ("&&", "||"):
@@ -350,7 +349,7 @@ class Expressions(Heap):
             self.assign(name, value)
             self.jump(after)
         self.start(after)
-        return Value(var(name), INT)
+        return Value.of(name, INT)
 
 
 def _is_void(node: Any) -> bool:

@@ -123,7 +123,7 @@ class Order(Static):
                 )
 
     def _undefined(self, name: str, node: Any) -> Unsupported:
-        shown = name.partition("#")[0].partition(":")[0]
+        shown = name.partition("#")[0]
         # Of an array it is known only that it is one of the cells, and maybe another.
         changed = "may be changed" if "[" in shown else "is changed"
         return Unsupported(

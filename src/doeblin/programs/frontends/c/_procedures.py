@@ -90,7 +90,7 @@ class Procedures(Statements):
         if found.returned is not None and id(node) in self.used:
             said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
             self.require(compare("!=", var(results[1]), ZERO), said, place)
-        return Value(var(results[0]), found.kind) if found.kind is not None else None
+        return Value.of(results[0], found.kind) if found.kind is not None else None
 
     def _bound(self, name: str, given: dict[int, Given], node: Any) -> _Declared:
         """The procedure that a function is with these arrays."""

@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from ...._errors import InputError
 from ...system import Jump, Loop
-from ...system.terms import ZERO, compare, const, truth, var
+from ...system.terms import ZERO, compare, const, truth
 from ._declarations import Declarations
 from ._emitter import Slot, Value
 from ._library import ASSERTIONS
@@ -92,7 +92,7 @@ class Statements(Declarations):
             self.blame.pop()
         self.stack.pop()
         self.start(after)
-        value = Value(var(result[0]), result[1]) if result else None
+        value = Value.of(result[0], result[1]) if result else None
         self.leave(name, value, old)
         self.scopes, self.function, self.path = outer
         self.around.pop()

@@ -83,9 +83,9 @@ class _Shared:
         found = self._done.get(id(term))
         if found is None:
             args = tuple(map(self, term.args))
-            key = (term.op, term.boolean, term.leaf, *map(id, args))
+            key = (term.op, term.boolean, term.leaf, term.bits, *map(id, args))
             if any(new is not old for new, old in zip(args, term.args, strict=True)):
-                term = Term(term.op, args, term.leaf, term.boolean)
+                term = Term(term.op, args, term.leaf, term.boolean, term.bits)
             found = self._known.setdefault(key, term)
             self._done[id(term)] = self._done[id(found)] = found
             self._known[("kept", id(term))] = term  # its identity stays in use

@@ -16,14 +16,13 @@ from ._floats import (
     float_text,
     float_value,
     floating,
-    format_of,
     key_of,
     number_of,
     result_format,
     rounded,
     value_text,
 )
-from ._node import Term, fold, postorder, smtlib, texts
+from ._node import Term, cells_read, fold, formats, postorder, smtlib, texts, variables
 from ._term import (
     DIVISIONS,
     FALSE,
@@ -35,7 +34,6 @@ from ._term import (
     array,
     as_bool,
     as_int,
-    cells_read,
     collected,
     compare,
     conj,
@@ -52,6 +50,7 @@ from ._term import (
     negate,
     node_value,
     rebuild,
+    renamed,
     select,
     store,
     sub,
@@ -60,7 +59,6 @@ from ._term import (
     trunc_rem,
     truth,
     var,
-    variables,
 )
 from ._z3 import (
     Translator,
@@ -112,7 +110,7 @@ __all__ = [
     "float_value",
     "floating",
     "fold",
-    "format_of",
+    "formats",
     "holds_cells",
     "implies",
     "ite",
@@ -127,6 +125,7 @@ __all__ = [
     "numeral",
     "postorder",
     "rebuild",
+    "renamed",
     "result_format",
     "rounded",
     "said",

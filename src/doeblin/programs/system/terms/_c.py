@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ._floats import NAN, TRUNCATED, float_text, format_of
+from ._floats import NAN, TRUNCATED, float_text
 from ._node import Term
 
 _LEVEL = {"or": 1, "and": 2, "=": 3, "<=": 4, "<": 4, "+": 5, "*": 6, "tdiv": 6, "trem": 6}
@@ -127,7 +127,7 @@ def _floating(term: Term, style: _Style, outer: int) -> str | None:
     if op == "fof":
         return f"({'float' if term.leaf == 32 else 'double'})({_show(term.args[0], style, 0)})"
     if op == "=" and term.args[0].op == "var" and term.args[1].constant:
-        bits = format_of(term.args[0].leaf)
+        bits = term.args[0].bits
         if bits is not None:
             return _identical(_show(term.args[0], style, 0), int(term.args[1].leaf), bits, outer)
     return None

@@ -3,8 +3,8 @@
 The key of a value that is not negative is its bits; where the bits without the sign are b, that of
 a negative one is -1 - b. So keys are in the order of the values, -0.0 is -1, 0.0 is 0, and NaN, of
 which there is one here, is the number after infinity. Terms are over keys; an operation has the
-width of its format, 32 or 64, as its leaf. What a variable of floating point is, its name says:
-`x:double`, `y:float`.
+width of its operands' format, 32 or 64, as its leaf, and what gives floating point, as variables
+do, that of its own as `bits`. A constant has none: it is a key of whatever format is asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ INFINITE = {32: 0x7F800000, 64: 0x7FF0000000000000}
 NAN = {bits: key + 1 for bits, key in INFINITE.items()}
 LOWEST = {bits: -1 - key for bits, key in INFINITE.items()}
 _PACKED = {32: ("<I", "<f"), 64: ("<Q", "<d")}
-_NAMES = {":float": 32, ":double": 64}
 
 FLOATING = frozenset({"f+", "f-", "f*", "f/", "fneg", "fabs", "fof", "fwiden", "fnarrow"})
 """What gives floating point: `fof` is of an integer."""
@@ -32,14 +31,6 @@ TESTS = frozenset({"f<", "f<=", "f=", "fnan", "finf"})
 """IEEE's comparisons: none is true of NaN, and -0.0 equals 0.0."""
 TRUNCATED = "fint"
 OPERATIONS = FLOATING | TESTS | {TRUNCATED}
-
-
-def format_of(name: str) -> int | None:
-    """The width of a variable's format; None of an integer."""
-    for mark, bits in _NAMES.items():
-        if mark in name:
-            return bits
-    return None
 
 
 def result_format(op: str, bits: int) -> int | None:
@@ -134,15 +125,23 @@ def float_value(op: str, bits: int, args: list[int]) -> int | bool:
 def floating(op: str, bits: int, *args: Term) -> Term:
     """An operation on floating point, computed where that is possible."""
     test = op in TESTS
+    for arg in args:
+        expect(arg, None if op == "fof" else bits)
     if all(arg.constant for arg in args):
         found = float_value(op, bits, [int(arg.leaf) for arg in args])
         return Term("const", (), found if test else int(found), test)
-    return Term(op, args, bits, test)
+    return Term(op, args, bits, test, result_format(op, bits))
 
 
-def value_text(name: str, value: int) -> str:
-    """What a variable has, for people."""
-    bits = format_of(name)
+def expect(term: Term, bits: int | None) -> None:
+    """Raises where a term is not in the format that is wanted, which is an error of ours. What has
+    none may be a constant, or a choice of constants."""
+    if term.bits != bits and (term.bits is not None or term.op not in ("const", "ite")):
+        raise AssertionError(f"a term with the format {term.bits}, not {bits}: {term!r}")
+
+
+def value_text(value: int, bits: int | None) -> str:
+    """What a variable of a format, or an integer, has, for people."""
     return str(value) if bits is None else float_text(value, bits)
 
 

@@ -12,15 +12,19 @@ _LONGEST = 2000  # characters of a part as `repr` writes it
 
 
 class Term:
-    """A node: `op`, its arguments, and for a leaf its value (`const`) or name (`var`)."""
+    """A node: `op`, its arguments, and for a leaf its value (`const`) or name (`var`). What is
+    floating point, if it is no constant, has the width of its format as `bits`."""
 
-    __slots__ = ("args", "boolean", "leaf", "op")
+    __slots__ = ("args", "bits", "boolean", "leaf", "op")
 
-    def __init__(self, op: str, args: tuple[Term, ...], leaf: Any, boolean: bool):
+    def __init__(
+        self, op: str, args: tuple[Term, ...], leaf: Any, boolean: bool, bits: int | None = None
+    ):
         self.op = op
         self.args = args
         self.leaf = leaf
         self.boolean = boolean
+        self.bits = bits
 
     def __repr__(self) -> str:
         return texts(self)[id(self)]
@@ -50,6 +54,27 @@ def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:
     for node in postorder(term):
         values[id(node)] = combine(node, [values[id(item)] for item in node.args])
     return values[id(term)]
+
+
+def variables(*terms: Term) -> set[str]:
+    """The names in a term, also those of arrays."""
+    return {node.leaf for node in postorder(*terms) if node.op in ("var", "array")}
+
+
+def formats(*terms: Term) -> dict[str, int | None]:
+    """The variables in a term, with their formats."""
+    return {node.leaf: node.bits for node in postorder(*terms) if node.op == "var"}
+
+
+def cells_read(*terms: Term) -> list[tuple[str, Term]]:
+    """The arrays that cells may be taken of, each with the index."""
+    found: dict[tuple[str, int], tuple[str, Term]] = {}
+    for node in postorder(*terms):
+        if node.op == "select":
+            for inner in postorder(node.args[0]):
+                if inner.op == "array":
+                    found[inner.leaf, id(node.args[1])] = (inner.leaf, node.args[1])
+    return list(found.values())
 
 
 def node_text(node: Term, args: list[str]) -> str:

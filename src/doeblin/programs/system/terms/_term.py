@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._contents import array_value
-from ._floats import OPERATIONS, float_value, floating
-from ._node import Term, fold, postorder
+from ._floats import OPERATIONS, expect, float_value, floating
+from ._node import Term, fold
 
 COMPARISONS = frozenset({"<=", "<", "="})
 _LONG = 64  # parts of a sum; one that is doubled again and again would have as many as its value
@@ -24,8 +24,14 @@ def const(value: int) -> Term:
     return Term("const", (), int(value), False)
 
 
-def var(name: str) -> Term:
-    return Term("var", (), name, False)
+def var(name: str, bits: int | None = None) -> Term:
+    """A variable: an integer, or of the format that has so many `bits`."""
+    return Term("var", (), name, False, bits)
+
+
+def renamed(variable: Term, name: str) -> Term:
+    """A variable of the same format by another name."""
+    return var(name, variable.bits)
 
 
 def array(name: str) -> Term:
@@ -221,7 +227,11 @@ def ite(condition: Term, yes: Term, no: Term) -> Term:
             return disj((condition, no)) if yes.leaf else conj((negate(condition), no))
         if no.constant:
             return disj((negate(condition), yes)) if no.leaf else conj((condition, yes))
-    return Term("ite", (condition, yes, no), None, yes.boolean)
+    bits = no.bits if yes.bits is None else yes.bits
+    if bits is not None:
+        expect(yes, bits)
+        expect(no, bits)
+    return Term("ite", (condition, yes, no), None, yes.boolean, bits)
 
 
 def select(cells: Term, index: Term) -> Term:
@@ -299,22 +309,6 @@ def as_bool(term: Term) -> Term:
     return compare("!=", term, ZERO)
 
 
-def variables(*terms: Term) -> set[str]:
-    """The names in a term, also those of arrays."""
-    return {node.leaf for node in postorder(*terms) if node.op in ("var", "array")}
-
-
-def cells_read(*terms: Term) -> list[tuple[str, Term]]:
-    """The arrays that cells may be taken of, each with the index."""
-    found: dict[tuple[str, int], tuple[str, Term]] = {}
-    for node in postorder(*terms):
-        if node.op == "select":
-            for inner in postorder(node.args[0]):
-                if inner.op == "array":
-                    found[inner.leaf, id(node.args[1])] = (inner.leaf, node.args[1])
-    return list(found.values())
-
-
 def rebuild(node: Term, args: list[Term]) -> Term:
     """The node with new arguments, folded anew."""
     op = node.op
@@ -345,9 +339,14 @@ _ARRAYS: dict[str, Callable[..., Term]] = {"select": select, "store": store, "fi
 
 
 def substitute(term: Term, names: dict[str, Term]) -> Term:
+    """The term with others, of the same format each, in place of variables."""
+
     def combine(node: Term, args: list[Term]) -> Term:
         if node.op in ("var", "array"):
-            return names.get(node.leaf, node)
+            new = names.get(node.leaf, node)
+            if new.bits != node.bits:
+                expect(new, node.bits)
+            return new
         if all(new is old for new, old in zip(args, node.args, strict=True)):
             return node
         return rebuild(node, args)

@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from ._floats import NAN, OPERATIONS, TRUNCATED, format_of, result_format
+from ._floats import NAN, OPERATIONS, TRUNCATED, expect
 from ._node import Term, postorder
 
 _SORTS = {32: (8, 24), 64: (11, 53)}
@@ -46,17 +46,18 @@ class Translator:
         self.context = context
         self._done: dict[int, Any] = {}
         self._kept: list[Term] = []
-        self._constants: dict[str, Any] = {}
+        self._constants: dict[str, tuple[Any, int | None]] = {}  # with their formats
         self._arrays: dict[str, Any] = {}
         self._factors: dict[int, int] = {}  # of the nodes that are products
-        self._formats: dict[int, int] = {}  # of the nodes that are floating point
 
-    def constant(self, name: str) -> Any:
-        found = self._constants.get(name)
+    def constant(self, name: str, bits: int | None = None) -> Any:
+        """A variable, which has one format wherever it is asked for."""
+        found, known = self._constants.get(name, (None, bits))
+        if known != bits:
+            raise AssertionError(f"the variable '{name}' has the format {known}, not {bits}")
         if found is None:
-            bits = format_of(name)
             found = z3.Int(name, self.context) if bits is None else z3.Const(name, self._sort(bits))
-            self._constants[name] = found
+            self._constants[name] = found, bits
         return found
 
     def array(self, name: str) -> Any:
@@ -83,21 +84,25 @@ class Translator:
             raise z3.Z3Exception(f"a product of more than {_MOST_FACTORS} factors")
         self._factors[id(node)] = count
 
-    def given(self, name: str, term: Term) -> Any:
-        """A term that a variable takes as its value."""
-        found, bits = self(term), format_of(name)
+    def given(self, term: Term, bits: int | None) -> Any:
+        """A term that a variable of a format takes as its value."""
+        found = self(term)
+        expect(term, bits)
         return found if bits is None else self._as(term, bits)
 
     def _node(self, node: Term, args: list[Any]) -> Any:
         op, context = node.op, self.context
-        if (found := self._floating(node)) is not None:
-            return found
+        if op in OPERATIONS:
+            return self._operation(op, node)
+        for arg in node.args:
+            if arg.bits is not None:
+                return self._of_keys(node, arg.bits)
         if op == "const":
             if node.boolean:
                 return z3.BoolVal(node.leaf, context)
             return z3.IntVal(node.leaf, context)
         if op == "var":
-            return self.constant(node.leaf)
+            return self.constant(node.leaf, node.bits)
         if op == "array":
             return self.array(node.leaf)
         if op == "select":
@@ -138,42 +143,17 @@ class Translator:
     def _sort(self, bits: int) -> Any:
         return z3.FPSort(*_SORTS[bits], self.context)
 
-    def _floating(self, node: Term) -> Any:
-        """The translation of a node that is, or is about, floating point; None of others."""
-        op = node.op
-        if op == "var":
-            bits = format_of(node.leaf)
-        elif op in OPERATIONS:
-            bits = result_format(op, node.leaf)
-        elif not self._formats:
-            return None
-        else:
-            found = (self._formats.get(id(arg)) for arg in node.args)
-            bits = next((bits for bits in found if bits is not None), None)
-            if bits is None:
-                return None
-        if op in OPERATIONS:
-            made = self._operation(op, node)
-        elif op == "var":
-            if bits is None:
-                return None
-            made = self.constant(node.leaf)
-        else:
-            assert bits is not None
-            if op == "ite":
-                yes, no = (self._as(arg, bits) for arg in node.args[1:])
-                made = z3.If(self._done[id(node.args[0])], yes, no)
-            else:
-                a, b = (self._as(arg, bits) for arg in node.args)
-                made = a == b if op == "=" else self._in_order(a, b)
-                if op == "<":
-                    made = z3.Not(self._in_order(b, a))
-                bits = None
-                if op not in ("=", "<=", "<"):
-                    raise AssertionError(f"'{op}' of keys")
-        if bits is not None:
-            self._formats[id(node)] = bits
-        return made
+    def _of_keys(self, node: Term, bits: int) -> Any:
+        """A choice or a comparison of keys."""
+        if node.op == "ite":
+            yes, no = (self._as(arg, bits) for arg in node.args[1:])
+            return z3.If(self._done[id(node.args[0])], yes, no)
+        if node.op not in ("=", "<=", "<"):
+            raise AssertionError(f"'{node.op}' of keys")
+        a, b = (self._as(arg, bits) for arg in node.args)
+        if node.op == "=":
+            return a == b
+        return self._in_order(a, b) if node.op == "<=" else z3.Not(self._in_order(b, a))
 
     def _operation(self, op: str, node: Term) -> Any:
         if op in ("fof", TRUNCATED):
@@ -203,7 +183,8 @@ class Translator:
         """The translation of a term that is floating point, be it a key that is a number."""
         if term.constant:
             return float_constant(int(term.leaf), bits, self.context)
-        if term.op == "ite" and id(term) not in self._formats:
+        expect(term, bits)
+        if term.op == "ite" and term.bits is None:
             yes, no = (self._as(arg, bits) for arg in term.args[1:])
             return z3.If(self._done[id(term.args[0])], yes, no)
         return self._done[id(term)]
@@ -225,9 +206,8 @@ def float_constant(key: int, bits: int, context: z3.Context) -> Any:
     return z3.simplify(z3.fpBVToFP(z3.BitVecVal(raw, bits, context), sort, context))
 
 
-def sort_text(name: str) -> str:
+def sort_text(bits: int | None) -> str:
     """The sort of a variable, in SMT-LIB."""
-    bits = format_of(name)
     return "Int" if bits is None else "(_ FloatingPoint {} {})".format(*_SORTS[bits])
 
 

@@ -215,7 +215,7 @@ class Contracts(Calls):
             for word in dict.fromkeys(w.text for clause in later for w in clause.words):
                 slot = self.lookup(word)
                 if slot is not None and slot.name is not None and _whole(slot.kind):
-                    found[word] = self.snapshot(Value(var(slot.name), slot.kind)).term  # type: ignore[arg-type]
+                    found[word] = self.snapshot(Value.of(slot.name, slot.kind)).term  # type: ignore[arg-type]
                 elif slot is not None and slot.constant is not None:
                     found[word] = const(slot.constant)
         return found.get

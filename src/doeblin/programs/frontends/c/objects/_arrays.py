@@ -230,10 +230,10 @@ class Arrays(Order):
     def load(self, cells: Cells, at: Term, place: Place) -> Value:
         if cells.scalars is not None:
             name = cells.scalars.get(int(at.leaf))
-            return Value(ZERO if name is None else var(name), cells.element)
+            return Value(ZERO, cells.element) if name is None else Value.of(name, cells.element)
         name = self.fresh("", cells.element)
         self.emit(Load(name, cells.name, at, place))
-        return Value(var(name), cells.element)
+        return Value.of(name, cells.element)
 
     def store(self, cells: Cells, at: Term, value: Value, place: Place) -> None:
         term = self.convert(value, cells.element).integer()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pycparser import c_ast
 
 from ....._errors import InputError
-from ....system.terms import ZERO, Term, add, compare, const, implies, var
+from ....system.terms import ZERO, Term, add, compare, const, implies
 from .._emitter import Cells, Slot, Value
 from .._static import STEPS
 from ..types import (
@@ -225,7 +225,7 @@ class Lvalues(Designators):
         name = self.fresh("", kind)
         self.assign(name, ZERO)
         self.each(found, lambda choice: self.assign(name, self._fetch(choice, node).term))
-        return Value(var(name), kind)
+        return Value.of(name, kind)
 
     def put(self, found: Located, value: Value, node: Any) -> None:
         """Give what is designated a value."""
@@ -268,7 +268,7 @@ class Lvalues(Designators):
         if cell is not None:
             return self.load(*cell, self.place(node))
         assert choice.slot.name is not None and isinstance(choice.slot.kind, CType)
-        return Value(var(choice.slot.name), choice.slot.kind)
+        return Value.of(choice.slot.name, choice.slot.kind)
 
     def _put(self, choice: Choice, value: Value, node: Any) -> None:
         cell = self._cell(choice, node)
@@ -310,7 +310,7 @@ class Lvalues(Designators):
         value = self.convert(value, kind)
         if (name := self.variable(found)) is not None:
             self.assign(name, value.term, self.place(node.lvalue))
-            return Value(var(name), kind)
+            return Value.of(name, kind)
         value = self.snapshot(value)
         self.put(found, value, node.lvalue)
         return value
@@ -328,12 +328,12 @@ class Lvalues(Designators):
         return old if node.op.startswith("p") else new
 
     def step_variable(self, name: str, kind: CType, node: Any) -> Value:
-        old = Value(var(name), kind)
+        old = Value.of(name, kind)
         if node.op.startswith("p"):
             old = self.snapshot(old)
-        new = self._stepped(Value(var(name), kind), node)
+        new = self._stepped(Value.of(name, kind), node)
         self.assign(name, self.convert(new, kind).term, self.place(node))
-        return old if node.op.startswith("p") else Value(var(name), kind)
+        return old if node.op.startswith("p") else Value.of(name, kind)
 
     def _stepped(self, old: Value, node: Any) -> Value:
         one = Value(const(abs(STEPS[node.op])), INT)

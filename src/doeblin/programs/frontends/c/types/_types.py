@@ -34,6 +34,11 @@ class CType:
     def floating(self) -> bool:
         return False
 
+    @property
+    def format(self) -> int | None:
+        """The width of floating point's format."""
+        return self.bits if self.floating else None
+
     def holds(self, other: CType) -> bool:
         """Is every value of `other` a value of this type, and the same number?"""
         if self.floating or other.floating:
