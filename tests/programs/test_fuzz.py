@@ -120,7 +120,7 @@ def test_false_variants_are_false_and_not_proved(tmp_path):
     ]  # fmt: skip
     file = tmp_path / "copy.c"
     file.write_text(COPY)
-    wrong, counts, _ = campaign([file], timeout=2, most=5)
+    wrong, counts, _ = campaign([file], timeout=20, most=5)
     assert not wrong and counts["false: UNSAFE"] == 5, counts
 
 

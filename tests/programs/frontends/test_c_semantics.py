@@ -196,7 +196,9 @@ def _together(folder: Path, names: list[str], flags: tuple[str, ...]) -> Path:
         done = subprocess.run(command, capture_output=True, text=True)
         return done.stderr if done.returncode else ""
 
-    objects = build([EXAMPLES[name].text for name in names], folder, compile_, PRELUDE)
+    texts = [EXAMPLES[name].text for name in names]
+    whole = [n for n, text in enumerate(texts) if not re.search(r"return[^;{}]*;\s*\}\s*$", text)]
+    objects = build(texts, folder, compile_, PRELUDE, whole)
     mains = [f"main_{n}" for n in range(len(names))]
     start.write_text(
         "".join(f"int {main}();\n" for main in mains)

@@ -1,15 +1,15 @@
 """Programs whose names clash, compiled as one: a process for each would cost ten times as much.
 
 What a program calls its own gets the program's number. Where that is not enough (directives, names
-of the library, whatever the compiler then complains of), a program is compiled by itself, and all
-its names but `main` are hidden from the others.
+of the library, whatever the compiler then complains of, a `main` that ends without `return`), a
+program is compiled by itself, and all its names but `main` are hidden from the others.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 _TOKEN = re.compile(
@@ -52,12 +52,20 @@ def numbered(text: str, number: int, foreign: frozenset[str]) -> str:
     return _TOKEN.sub(new, text)
 
 
-def build(texts: Sequence[str], folder: Path, compile_: Compile, prelude: str) -> list[str]:
+def build(
+    texts: Sequence[str],
+    folder: Path,
+    compile_: Compile,
+    prelude: str,
+    whole: Collection[int] = (),
+) -> list[str]:
     """What to link: the `main` of program k is `main_k`, and no program sees another's names.
 
-    `prelude` is what `compile_` includes before everything.
+    `prelude` is what `compile_` includes before everything. Those in `whole` are compiled as they
+    are: C lets nothing but `main` return 0 at its end, any other name returns what happens to be
+    in a register.
     """
-    alone = {k for k, text in enumerate(texts) if _DIRECTIVE.search(text)}
+    alone = {k for k, text in enumerate(texts) if k in whole or _DIRECTIVE.search(text)}
     headers = {line for text in texts for line in _HEADERS.findall(text)}
     given = _call("gcc", "-E", "-dD", "-", text="\n".join([prelude, *sorted(headers)]))
     foreign = (_KEYWORDS | words(given)) - {"main"}
@@ -93,10 +101,11 @@ def _symbols(made: Path, which: str) -> list[str]:
 def _alone(number: int, text: str, folder: Path, compile_: Compile) -> str:
     source = folder / f"alone{number}.c"
     made = source.with_suffix(".o")
-    source.write_text(f"#define main main_{number}\n#line 1\n{text}\n")
+    source.write_text(f"{text}\n")
     if said := compile_(source, made):
         raise RuntimeError(said)
-    _call("objcopy", f"--keep-global-symbol=main_{number}", str(made))
+    name = f"main_{number}"
+    _call("objcopy", f"--redefine-sym=main={name}", f"--keep-global-symbol={name}", str(made))
     return str(made)
 
 
