@@ -111,7 +111,7 @@ def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
         (["decode", "shipped", "absent.jsonl"], "cannot read 'absent.jsonl'"),
         (["generate", "--noise", "-1"], "noise = -1.0"),
         (["generate", "--layout", "absent.json"], "cannot read 'absent.json'"),
-        (["evaluate", "shipped", "DATA", "--lexicon-size", "60000"], "1 to 50000"),
+        (["evaluate", "shipped", "DATA", "--lexicon-size", "300000"], "1 to 288999"),
         (["generate", "--count", "0"], "count"),
         (["decode", "shipped", "DATA", "--hand", "absent.json"], "cannot read 'absent.json'"),
         (["evaluate", "shipped", "DATA", "--adapt", "5", "--draws", "9"], "--adapt goes with"),

@@ -219,7 +219,9 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
             help="Decode by this many exact draws from the Doeblin chain, not by rescoring.",
         ),
         click.option(
-            "--open-vocabulary", is_flag=True, help="Also spell words that are not in the lexicon."
+            "--open-vocabulary",
+            is_flag=True,
+            help="Also words out of the lexicon: rarer ones of its list, and spelled ones.",
         ),
         layout_option,
         lexicon_option,

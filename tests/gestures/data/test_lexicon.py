@@ -1,4 +1,5 @@
 import gzip
+import pickle
 
 import pytest
 
@@ -7,12 +8,27 @@ from doeblin.gestures.data import EMBEDDED_SIZE, Layout, Lexicon
 
 
 def test_the_embedded_lexicon_is_whole():
-    lexicon = Lexicon.embedded()
+    lexicon = Lexicon.embedded(EMBEDDED_SIZE)
     layout = Layout.qwerty()
     assert len(lexicon) == EMBEDDED_SIZE == len(set(lexicon.words))
+    assert len(lexicon.frequencies) == EMBEDDED_SIZE and len(Lexicon.embedded()) == 50_000
     assert all(layout.spells(word) for word in lexicon.words)
     assert (lexicon.frequencies[:-1] >= lexicon.frequencies[1:]).all()
     assert lexicon.index["the"] == 0 and "people" in Lexicon.embedded(500)
+
+
+def test_a_lexicon_remembers_what_it_was_cut_from(tmp_path):
+    path = tmp_path / "words.tsv"
+    path.write_text("common\t0.9\nrare\t0.001\nrarer\t0.0001\n")
+    own = Lexicon.read(path)
+    assert own.whole is own
+    assert own.top(2).top(1).whole.words == own.words
+    again = pickle.loads(pickle.dumps(own.top(1)))
+    assert again.words == ("common",) and again.whole.words == own.words
+    few = Lexicon.embedded(5)
+    assert len(few.whole) == len(few.top(3).whole) == EMBEDDED_SIZE
+    assert few.whole.words[:5] == few.words and few.whole.whole is few.whole
+    assert "brindle" in few.whole and "brindle" not in Lexicon.embedded()
 
 
 def test_the_notice_travels_with_the_words():
@@ -60,7 +76,7 @@ def test_unreadable_files_and_sizes_are_refused(tmp_path):
     with pytest.raises(InputError, match="UTF-8"):
         Lexicon.read(binary)
     for size in (0, EMBEDDED_SIZE + 1):
-        with pytest.raises(InputError, match="1 to 50000"):
+        with pytest.raises(InputError, match=f"1 to {EMBEDDED_SIZE}"):
             Lexicon.embedded(size)
     with pytest.raises(InputError, match="empty"):
         Lexicon.embedded(5).top(0)

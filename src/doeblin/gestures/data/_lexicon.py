@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
 
-_EMBEDDED = "lexicon_en_50k.tsv.gz"
-EMBEDDED_SIZE = 50_000
-"""How many words `Lexicon.embedded()` has."""
+_EMBEDDED = "lexicon_en.tsv.gz"
+EMBEDDED_SIZE = 288_999
+"""How many words the embedded list has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,7 @@ class Lexicon:
     """Words with frequencies, the commonest first.
 
     Words are lower-case and without spaces, each there once; frequencies are positive and finite.
+    One that was cut from a `longer` list remembers it: an open vocabulary has the rest, too.
 
     >>> Lexicon.embedded(3).words
     ('the', 'to', 'and')
@@ -33,6 +35,7 @@ class Lexicon:
 
     words: tuple[str, ...]
     frequencies: NDArray[np.float64]
+    longer: Lexicon | None = None
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, float]], *, file: str | None = None) -> Lexicon:
@@ -70,20 +73,27 @@ class Lexicon:
         return cls.from_pairs(_pairs(text, str(path)), file=str(path))
 
     @classmethod
-    def embedded(cls, size: int = EMBEDDED_SIZE) -> Lexicon:
+    def embedded(cls, size: int = 50_000) -> Lexicon:
         """The commonest English words of the embedded list (see LEXICON-LICENSE.md)."""
         if not 1 <= size <= EMBEDDED_SIZE:
             raise InputError(f"the embedded lexicon has 1 to {EMBEDDED_SIZE} words, not {size}")
-        data = resources.files("doeblin.gestures.data").joinpath(_EMBEDDED).read_bytes()
-        # It is in order and without a fault, as a test knows: no line is looked at.
-        fields = gzip.decompress(data).decode("utf-8").replace("\n", "\t").split("\t", 2 * size)
-        return cls(tuple(fields[: 2 * size : 2]), np.array(fields[1 : 2 * size : 2], float))
+        # It is in order and without a fault, as a test knows: no line is looked at, and none is
+        # unpacked that comes after the last.
+        packed = resources.files("doeblin.gestures.data").joinpath(_EMBEDDED)
+        with packed.open("rb") as file, gzip.open(file, "rt", encoding="ascii") as lines:
+            fields = "".join(islice(lines, size)).replace("\n", "\t").split("\t")
+        return _Embedded(tuple(fields[:-1:2]), np.array(fields[1::2], float))
 
     def top(self, size: int) -> Lexicon:
         """The `size` commonest words (all, if there are fewer)."""
         if size < 1:
             raise InputError(f"a lexicon of {size} words is empty")
-        return Lexicon(self.words[:size], self.frequencies[:size])
+        return Lexicon(self.words[:size], self.frequencies[:size], self)
+
+    @property
+    def whole(self) -> Lexicon:
+        """The list that this was cut from; these words are its first."""
+        return self if self.longer is None else self.longer.whole
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -100,6 +110,14 @@ class Lexicon:
 
     def __contains__(self, word: str) -> bool:
         return word in self.index
+
+
+class _Embedded(Lexicon):
+    """Words of the embedded list, of which the rest is read when it is asked for."""
+
+    @cached_property
+    def whole(self) -> Lexicon:
+        return self if len(self) == EMBEDDED_SIZE else Lexicon.embedded(EMBEDDED_SIZE)
 
 
 def _pairs(text: str, file: str) -> Iterator[tuple[str, float]]:

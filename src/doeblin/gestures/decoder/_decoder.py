@@ -139,11 +139,25 @@ class Decoder:
         """Trigrams of the lexicon, and log q of each of its words by its letters."""
         return lexicon_letters(self)
 
+    @cached_property
+    def opened(self) -> Decoder:
+        """This decoder over all words of the list that its lexicon was cut from."""
+        whole = self.lexicon.whole
+        if len(whole) == len(self.lexicon):
+            return self
+        return Decoder(
+            self.model, whole, layout=self.layout, factors=self.factors, hand=self.hand,
+            compiled=self.compiled,
+        )  # fmt: skip
+
     def with_hand(self, hand: Hand) -> Decoder:
         """This decoder for another person; nothing is built anew."""
         other = copy.copy(self)
         other.hand = hand
         other.__dict__.pop("tree", None)
+        wider = other.__dict__.pop("opened", self)
+        if wider is not self:
+            other.__dict__["opened"] = wider.with_hand(hand)
         return other
 
     def adapt(self, confirmed: Sequence[Gesture]) -> Decoder:
@@ -344,31 +358,34 @@ class Decoder:
         """The `top` words of each gesture, with posterior probabilities.
 
         With `draws`, probabilities are frequencies of that many exact draws from the Doeblin chain;
-        without, they are π̃ itself. With `open_vocabulary`, words may be spelled that are not in the
-        lexicon, and all probabilities account for it.
+        without, they are π̃ itself. With `open_vocabulary`, words may come that are not in the
+        lexicon: those of the list that it was cut from, and spelled ones that no list has. All
+        probabilities account for it.
         """
         if top < 1:
             raise InputError(f"top = {top} must be at least 1")
         if not gestures:
             return []
-        candidates = self.candidates(gestures, open_vocabulary=open_vocabulary)
+        asked = self.opened if open_vocabulary else self
+        candidates = asked.candidates(gestures, open_vocabulary=open_vocabulary)
         if draws is None:
-            chances = self.posterior(candidates)
+            chances = asked.posterior(candidates)
         else:
             from ._chain import draw_words
 
-            chances = draw_words(self, candidates, draws, seed)
+            chances = draw_words(asked, candidates, draws, seed)
         return [
-            self._guesses(candidates, row, chances[row], top=top) for row in range(len(gestures))
+            asked._guesses(candidates, row, chances[row], top=top, known=len(self.lexicon))
+            for row in range(len(gestures))
         ]
 
     def _guesses(
-        self, candidates: Candidates, row: int, chances: Floats, *, top: int
+        self, candidates: Candidates, row: int, chances: Floats, *, top: int, known: int
     ) -> list[Guess]:
-        ids, size = candidates.ids[row], len(self.lexicon)
+        ids = candidates.ids[row]
         order = np.argsort(-chances, kind="stable")[:top]
         return [
-            Guess(self.word(ids[k], candidates.spelled), float(chances[k]), bool(ids[k] < size))
+            Guess(self.word(ids[k], candidates.spelled), float(chances[k]), bool(ids[k] < known))
             for k in order
             if ids[k] >= 0 and chances[k] > 0
         ]
@@ -381,9 +398,10 @@ class Decoder:
 
     def spell(self, gesture: Gesture, *, top: int = 4) -> list[Guess]:
         """Words out of the lexicon, with the probabilities that they have beside those in it."""
-        found = self.candidates([gesture], open_vocabulary=True)
-        outside = found.ids[0] >= len(self.lexicon)
-        return self._guesses(found, 0, np.where(outside, self.posterior(found)[0], 0.0), top=top)
+        asked, known = self.opened, len(self.lexicon)
+        found = asked.candidates([gesture], open_vocabulary=True)
+        chances = np.where(found.ids[0] >= known, asked.posterior(found)[0], 0.0)
+        return asked._guesses(found, 0, chances, top=top, known=known)
 
 
 def _beside(hits: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._decoder import Decoder
 
 # How many strings a trace is given, how many prefixes go on at each length, and the most letters.
-_ROOM, _BEAM, _LONGEST = 12, 32, 24
+_ROOM, _BEAM, _LONGEST = 12, 16, 24
 
 
 class Spelt(NamedTuple):

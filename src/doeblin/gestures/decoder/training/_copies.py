@@ -1,8 +1,8 @@
 """What A's networks are trained on: the gestures, moved and bent a little, and made-up ones.
 
 Each copy of the gestures is decoded anew. Copies take turns: one has the whole lexicon and words
-out of it, spelled, as candidates; the next has the commonest fifth of the lexicon, and beside the
-people's gestures some that are made up, on a keyboard whose letters were shuffled.
+out of it, rare and spelled ones, as candidates; the next has the commonest fifth of the lexicon,
+and beside the people's gestures some that are made up, on a keyboard whose letters were shuffled.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def make_copies(decoder: Decoder, gestures: Sequence[Gesture], seed: int) -> lis
         rng = np.random.default_rng([seed, 9, number])
         some = [moved(gesture, decoder.layout, rng) for gesture in gestures] if number else gestures
         if number % 2 == 0:
-            copies.append(make_copy(decoder, some, opened=True))
+            copies.append(make_copy(decoder.opened, some, opened=True))
             continue
         copy = make_copy(common, some, opened=False)
         elsewhere = shuffled(decoder.layout, rng)

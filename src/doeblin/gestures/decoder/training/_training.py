@@ -176,7 +176,7 @@ def _train_words(
 
     fit = fit_words(judged(rows), start)
     model = replace(model, word_weights=fit.weights, epsilon=fit.epsilon, factors=names)
-    spelling = fit_spelling(Decoder(model, lexicon, factors=factors), some[:_SPELLED])
+    spelling = fit_spelling(Decoder(model, lexicon.whole, factors=factors), some[:_SPELLED])
     model = replace(model, spelling=spelling)
     judges: list[Gesture] = []
     if neural:
@@ -189,7 +189,7 @@ def _train_words(
             None if progress is None else lambda *told: progress(Progress(*told)),
         )  # fmt: skip
         model = replace(model, word_network=by_word, stroke_network=by_stroke)
-    decoder = Decoder(model, lexicon, factors=factors)
+    decoder = Decoder(model, lexicon.whole, factors=factors)
     model = replace(model, openness=fit_openness(decoder, (judges or some)[:_OPENED]))
     decoder = Decoder(model, lexicon, factors=factors)
     if judges:
