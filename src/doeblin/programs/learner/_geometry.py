@@ -54,8 +54,8 @@ def facets(
     raise to stop the work."""
     points = distinct(points)
     points = points[np.abs(points).max(axis=1, initial=0) < _LARGEST]
-    # In any order but the sorted one, so that the first few of a face are all over it.
-    points = np.random.default_rng(0).permutation(points)[:_MOST_POINTS]
+    if len(points) >= _MOST_POINTS:
+        points = points[_scattered(len(points))[:_MOST_POINTS]]
     if len(points) < 3:
         return []
     chosen = _independent(points, columns)
@@ -139,6 +139,9 @@ def _attained(points: NDArray[np.float64], forms: NDArray[np.float64]) -> list[t
     rows = np.nonzero(attained.sum(axis=1) >= count)[0]
     if not len(rows):
         return []
+    if len(points) < _MOST_POINTS and attained[rows].sum(axis=1).max() > _SHOWN:
+        somehow = _scattered(len(points))
+        points, attained = points[somehow], attained[:, somehow]
     # As many examples of each as are looked at; where there are fewer, the first again.
     order = np.argsort(~attained[rows], axis=1, kind="stable")[:, :_SHOWN]
     real = np.take_along_axis(attained[rows], order, axis=1)
@@ -146,6 +149,12 @@ def _attained(points: NDArray[np.float64], forms: NDArray[np.float64]) -> list[t
     faces = points[order]
     rank = np.linalg.matrix_rank(faces - faces[:, :1])
     return [(int(row), int(highest[row])) for row in rows[rank == count - 1]]
+
+
+def _scattered(count: int) -> NDArray[np.int64]:
+    """An order that is not the sorted one: the first few of a face are then all over it. It is
+    asked for only where it matters, since numpy's random numbers take long to import."""
+    return np.random.default_rng(0).permutation(count)
 
 
 def congruences(
