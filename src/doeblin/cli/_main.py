@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
         signal.signal(signal.SIGTERM, _terminate)
     when_compiling(say_compiling)
     if arguments is None:  # modules stay: rubbish is seldom among what they bring
-        gc.set_threshold(50_000)
+        gc.set_threshold(200_000)
     try:
         status = _run(arguments, state)
     except BaseException as error:  # every way to end is in the table
