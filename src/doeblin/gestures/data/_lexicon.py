@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
 
 _EMBEDDED = "lexicon_en.tsv.gz"
+_BLOCK = 1 << 18  # bytes that are unpacked at a time
 EMBEDDED_SIZE = 288_999
 """How many words the embedded list has."""
 
@@ -80,9 +80,14 @@ class Lexicon:
         # It is in order and without a fault, as a test knows: no line is looked at, and none is
         # unpacked that comes after the last.
         packed = resources.files("doeblin.gestures.data").joinpath(_EMBEDDED)
-        with packed.open("rb") as file, gzip.open(file, "rt", encoding="ascii") as lines:
-            fields = "".join(islice(lines, size)).replace("\n", "\t").split("\t")
-        return _Embedded(tuple(fields[:-1:2]), np.array(fields[1::2], float))
+        blocks, seen = [], 0
+        with packed.open("rb") as file, gzip.open(file) as lines:
+            while seen < size:
+                blocks.append(lines.read(_BLOCK))
+                seen += blocks[-1].count(b"\n")
+        text = b"".join(blocks).decode("ascii")
+        fields = text.replace("\n", "\t").split("\t", 2 * size)
+        return _Embedded(tuple(fields[: 2 * size : 2]), np.array(fields[1 : 2 * size : 2], float))
 
     def top(self, size: int) -> Lexicon:
         """The `size` commonest words (all, if there are fewer)."""

@@ -48,7 +48,7 @@ class Trie:
         doubles[spelt.ranks] = spelt.lengths - spelt.sizes
         # Words in the order of their letters: those that begin alike are neighbours.
         rows = spelt.padded()
-        order = np.lexsort(rows.T[::-1])
+        order = spelt.sorted()
         rows, sizes = rows[order], spelt.sizes[order]
         shared = np.zeros(len(rows), np.int64)
         same = np.cumprod(rows[1:] == rows[:-1], axis=1).sum(axis=1)
@@ -116,13 +116,14 @@ class WordKeys(NamedTuple):
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         letters = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
         named = np.array([ord(letter) for letter in layout.letters], np.uint32)
-        order = np.argsort(named)
-        place = np.minimum(np.searchsorted(named[order], letters), len(named) - 1)
-        keys = order[place]
+        beyond = int(named.max()) + 1
+        key_of = np.full(beyond + 1, -1)
+        key_of[named] = np.arange(len(named))
+        keys = key_of[np.minimum(letters, beyond)]
         owner = np.repeat(np.arange(len(words)), lengths)
-        strange = np.bincount(owner[named[keys] != letters], minlength=len(words))
-        ranks = np.flatnonzero((strange == 0) & (lengths > 0))
-        there = np.isin(owner, ranks)
+        spelt = lengths > 0
+        spelt[owner[keys < 0]] = False
+        ranks, there = np.flatnonzero(spelt), spelt[owner]
         keys, owner = keys[there], owner[there]
         first = np.ones(len(keys), bool)
         first[1:] = (keys[1:] != keys[:-1]) | (owner[1:] != owner[:-1])
@@ -135,6 +136,12 @@ class WordKeys(NamedTuple):
     def owner(self) -> NDArray[np.int64]:
         """Which of the words each key is of."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def sorted(self) -> NDArray[np.int64]:
+        """The words' order by their keys, a beginning before what goes on."""
+        # Bytes are in the order of the numbers, their high ones first; nothing comes before a key.
+        rows = (self.padded() + 1).astype(">u2")
+        return np.argsort(rows.view(f"S{rows.itemsize * rows.shape[1]}")[:, 0], kind="stable")
 
     def padded(self) -> NDArray[np.int64]:
         """The keys in rows, filled up with -1."""
