@@ -31,28 +31,46 @@ def entry():
 """
 
 
-def test_an_edit_of_what_a_kept_function_calls_is_not_overlooked(tmp_path):
-    package = tmp_path / "package"
-    package.mkdir()
+# Imported, it waits for a line: two are asked at once.
+PROGRAM = """
+from package._entry import entry
+print("ready", flush=True)
+input()
+print(entry(), sum(entry.stats.cache_hits.values()))
+"""
+
+
+def asked(folder: Path, *, processes: int) -> list[list[str]]:
+    """What so many processes say of `entry`, and whether they had it from the disk."""
+    environment = os.environ | {
+        "PYTHONPATH": f"{folder}{os.pathsep}{Path(doeblin.__file__).parents[1]}",
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+    }
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", PROGRAM]
+    started = [subprocess.Popen(command, env=environment, **pipes) for _ in range(processes)]
+    assert [one.stdout.readline() for one in started] == ["ready\n"] * processes
+    for one in started:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    return [one.communicate()[0].split() for one in started]
+
+
+def write(folder: Path, answer: int) -> None:
+    package = folder / "package"
+    package.mkdir(exist_ok=True)
     (package / "__init__.py").touch()
     (package / "_entry.py").write_text(ENTRY)
-    program = (
-        "from package._entry import entry\nprint(entry(), sum(entry.stats.cache_hits.values()))"
-    )
-    environment = os.environ | {
-        "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(doeblin.__file__).parents[1]}",
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-    }
-    said = []
-    for answer in (1, 1, 2):
-        (package / "_helper.py").write_text(HELPER.format(answer=answer))
-        run = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
-        )
-        assert run.returncode == 0, run.stderr
-        said.append(run.stdout.split())
-    # Compiled, taken from the disk, and compiled anew.
-    assert said == [["1", "0"], ["1", "1"], ["2", "0"]]
+    (package / "_helper.py").write_text(HELPER.format(answer=answer))
+
+
+def test_an_edit_of_what_a_kept_function_calls_is_not_overlooked(tmp_path):
+    """And what two processes need at once is compiled by one of them."""
+    write(tmp_path, 1)
+    assert sorted(asked(tmp_path, processes=2)) == [["1", "0"], ["1", "1"]]
+    assert asked(tmp_path, processes=1) == [["1", "1"]]
+    write(tmp_path, 2)
+    assert asked(tmp_path, processes=1) == [["2", "0"]]
 
 
 HOME = Path(doeblin.__file__).parent

@@ -53,9 +53,9 @@ def told_of_pauses(
 
 
 @contextmanager
-def not_counted() -> Iterator[None]:
+def not_counted(about: float = 0.0) -> Iterator[None]:
     """What is done within counts as compiling: importing the compiler, loading from the disk."""
-    begin()
+    begin(about)
     try:
         yield
     finally:

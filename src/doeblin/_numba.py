@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from inspect import getfile
 from pathlib import Path
@@ -18,9 +20,14 @@ from ._errors import MissingExtraError
 try:
     import numba
     from numba import extending
-    from numba.core import event
+    from numba.core import caching, event
 except ImportError:
     raise MissingExtraError("numba", "formulas") from None
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where every process compiles for itself
+    fcntl = None
 
 # Compiled functions take arrays spread out from tuples, which no type checker can follow.
 _njit: Any = numba.njit
@@ -87,10 +94,59 @@ def kept(*, about: float, **options: Any) -> Callable[[Callable], Any]:
     def decorate(function: Callable) -> Any:
         function.__qualname__ += "_" + source_digest(Path(getfile(function)))
         made = njit(cache=True, **options)(function)
+        made._cache = _Kept(function, about)
         _ABOUT[made] = about
         return made
 
     return decorate
+
+
+class _Kept(caching.FunctionCache):
+    """What several processes need at once is compiled by one of them; the others wait and load it.
+
+    numba asks for what is kept, compiles, and keeps it, one signature at a time in a process. The
+    lock is the operating system's: it goes when a process dies, and no child inherits it.
+    """
+
+    def __init__(self, function: Callable, about: float):
+        super().__init__(function)
+        self._about = about
+        self._lock: int | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._unlock()  # what was asked for before could not be compiled
+        found = super().load_overload(sig, target_context)
+        if found is None and self._locked():
+            found = super().load_overload(sig, target_context)
+            if found is not None:
+                self._unlock()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._unlock()
+
+    def _locked(self) -> bool:
+        """Then somebody else may have compiled it meanwhile."""
+        if fcntl is None:
+            return False
+        with suppress(OSError):  # where no file can be locked, each compiles for itself
+            self._impl.locator.ensure_cache_path()
+            place = Path(self.cache_path) / f"{self._impl.filename_base}.lock"
+            self._lock = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with _compiling.not_counted(self._about):
+                    fcntl.lockf(self._lock, fcntl.LOCK_EX)
+        return self._lock is not None
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.M)
