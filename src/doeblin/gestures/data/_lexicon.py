@@ -95,7 +95,7 @@ class Lexicon:
             raise InputError(f"a lexicon of {size} words is empty")
         return Lexicon(self.words[:size], self.frequencies[:size], self)
 
-    @property
+    @cached_property
     def whole(self) -> Lexicon:
         """The list that this was cut from; these words are its first."""
         return self if self.longer is None else self.longer.whole
