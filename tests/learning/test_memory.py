@@ -41,7 +41,7 @@ def _compiled(estimator: Any, sites: int) -> tuple[Any, int]:
 
 @pytest.mark.parametrize(
     ("estimator", "sites"),
-    [(Reversal, 1024), pytest.param(Forward, 5, marks=pytest.mark.thorough)],
+    [(Reversal, 256), pytest.param(Forward, 5, marks=pytest.mark.thorough)],
 )
 def test_parts_give_the_same_numbers_in_less_memory(
     estimator: Any, sites: int, monkeypatch: pytest.MonkeyPatch
