@@ -78,7 +78,7 @@ class Preprocessor:
             elif token.kind == "barrier":
                 continue
             elif token.kind == "other":
-                if token.text.isalnum():
+                if token.text.isalnum() or len(token.text) > 1:
                     raise Unsupported("names with letters beyond ASCII", token.place)
                 what = "text without a closing quote" if token.text in "\"'" else "character"
                 raise InputError(f"{what} that C does not know: {token.text!r}", place=token.place)
