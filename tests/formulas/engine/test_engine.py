@@ -100,12 +100,23 @@ def engines_of(method: Method) -> tuple[str, ...]:
     return ("plain", "compiled", "both") if plain else ("compiled",)
 
 
-@pytest.mark.parametrize(
-    ("number", "engine"),
-    [(k, engine) for k, method in enumerate(METHODS) for engine in engines_of(method)],
-    ids=lambda part: METHODS[part].name if isinstance(part, int) else part,
-)
-@pytest.mark.parametrize("options", OPTIONS)
+def cases() -> list:
+    """Steps of Metropolis by weights are in the three stages, too: alone they are thorough."""
+    return [
+        pytest.param(
+            options,
+            number,
+            engine,
+            marks=pytest.mark.thorough if options == "weights" and number < 2 else (),
+            id=f"{options}-{METHODS[number].name}-{engine}",
+        )
+        for options in OPTIONS
+        for number, method in enumerate(METHODS)
+        for engine in engines_of(method)
+    ]
+
+
+@pytest.mark.parametrize(("options", "number", "engine"), cases())
 @pytest.mark.parametrize("template", [(1, 1), (2, 3), (3, 2)], ids=str)
 def test_engine_follows_the_reference_step_for_step(number, options, template, engine, monkeypatch):
     monkeypatch.setattr(_engine, "_PLAIN", float("inf"))
