@@ -10,8 +10,9 @@ from ..._errors import needs
 with needs("gestures"):
     from ._adaptation import evaluate_adaptation
     from ._choice import MOST_PLAIN
-    from ._decoder import Candidates, Decoder, Guess, WordFactor
+    from ._decoder import Decoder, Guess, WordFactor
     from ._evaluation import calibration_error, character_accuracy, edit_distance, evaluate
+    from ._found import Candidates
     from ._hand import Hand, Hands
     from ._model import Model, Settings
     from .restart import Trie

@@ -17,7 +17,8 @@ from ...kernels import AbstractRestart, Gibbs
 from ..data import Gesture
 
 if TYPE_CHECKING:
-    from ._decoder import Candidates, Decoder
+    from ._decoder import Decoder
+    from ._found import Candidates
 
 
 class Visit(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..._errors import InputError
 from ..data import Gesture, Layout, Lexicon
 from ._choice import use_plain
-from ._found import Found
+from ._found import Candidates, Found
 from ._hand import OBSERVED, Hand, observed, trust
 from ._model import Model
 from ._scores import letter_sums, log_normalised, with_context
@@ -44,28 +44,6 @@ class Guess(NamedTuple):
     word: str
     probability: float
     in_lexicon: bool = True
-
-
-class Candidates(NamedTuple):
-    """The best words of each gesture under u; padded with id -1 and weight -inf."""
-
-    ids: NDArray[np.int64]
-    log_u: Floats
-    """log u(word | trace), normalised over the candidates."""
-    features: Floats
-    log_lexicon: Floats
-    """The log of u's mass of the whole lexicon (of what was walked of it)."""
-    nodes: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    """The frames in which a word's letters are hit in its best alignment, if asked for."""
-    strokes: Floats
-    """What the model's network of strokes, if any, says of each word: a sum over its letters."""
-    shifts: Floats
-    """How the trace lies beside each word's ideal path; see `SHIFTS`."""
-    spelled: NDArray[np.str_]
-    """Words out of the lexicon, if asked for: their ids go on after the lexicon's."""
-    letters: Floats
-    """How much each word looks like one, if the model's network of words sees it."""
 
 
 class Decoder:

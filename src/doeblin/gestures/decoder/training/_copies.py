@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import Generator, Gesture, Layout, Lexicon
-from .._decoder import Candidates, Decoder
+from .._decoder import Decoder
+from .._found import Candidates
 from ..restart import pack
 from ..words import Words, stroke_rows
 from ._factors import Judged

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import Gesture
-from .._decoder import Candidates, Decoder
+from .._decoder import Decoder
+from .._found import Candidates
 from .._scores import log_normalised
 from ..restart import PRIOR
 from ..words import FEATURES

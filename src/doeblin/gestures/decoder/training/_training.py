@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ...._errors import InputError
 from ...data import Gesture, Layout, Lexicon
-from .._decoder import Candidates, Decoder, WordFactor
+from .._decoder import Decoder, WordFactor
+from .._found import Candidates
 from .._model import Model, Settings
 from ..restart import Spelling, Trace, merged_keys, pack
 from ..spelling import spelt
