@@ -157,7 +157,7 @@ def _of_cells(hint: str, words: list[Any]) -> Reading:
             ) from None
 
     def said(cut: Cut) -> Term | None:
-        held = {bank.variable.partition("#")[0]: bank.name for bank in cut.arrays}
+        held = {bank.shown: bank.name for bank in cut.arrays}
         missing.clear()
         term = within(_shown(cut), held)
         return _by_cells(term, cut) if not missing else None

@@ -131,7 +131,7 @@ class Verdict:
             if run is not None and run.stack:
                 found["stack"] = [
                     {
-                        "function": call.procedure.partition("#")[0],
+                        "function": call.shown,
                         "arguments": list(args),
                         "line": _line(call.place),
                     }

@@ -40,7 +40,7 @@ def graph_of(program: Program, verdict: Verdict, wanted: Outcome, what: str) -> 
             f"{what} of a program with floating point is not available; --certificate has the proof"
         )
     if graph.procedures and wanted is Outcome.SAFE:
-        known = dict.fromkeys(name.partition("#")[0] for name in graph.procedures)
+        known = dict.fromkeys(one.shown for one in graph.procedures.values())
         names = ", ".join(f"'{name}'" for name in known)
         raise InputError(
             f"{what} of recursive functions ({names}) is not available; --certificate has the proof"

@@ -46,10 +46,10 @@ def trace(program: Program, verdict: Verdict) -> list[str]:
         elif isinstance(step, Fail):
             what = step.what
         elif isinstance(step, Call):
-            what = f"{_function(step.procedure)} is called"
+            what = f"{step.shown} is called"
         elif isinstance(step, Return):
             told = f" {value}" if value is not None else ""
-            what = f"{_function(step.procedure)} returns{told}"
+            what = f"{step.shown} returns{told}"
         else:
             continue
         if place.file != program.file:
@@ -70,13 +70,8 @@ def calls(program: Program, verdict: Verdict) -> list[str]:
             parameters = program.graph.procedures[call.procedure].parameters
             names = [program.graph.variables[name].shown for name in parameters]
         values = ", ".join(f"{n} = {v}" for n, v in zip(names, args, strict=True))
-        found.append(f"in {_function(call.procedure)}({values}), called at {call.place}")
+        found.append(f"in {call.shown}({values}), called at {call.place}")
     return found
-
-
-def _function(procedure: str) -> str:
-    """What the source calls a procedure, which may be one of several with other arrays."""
-    return procedure.partition("#")[0]
 
 
 def _fact(number: int, fact: Fact) -> str:

@@ -154,7 +154,7 @@ def _checked(
         cut = system.cuts[clause.target]
         heads.append(tuple(ends))
         names = (*cut.variables, *(bank.name for bank in cut.arrays))
-        shown = (*cut.shown, *(bank.variable for bank in cut.arrays))
+        shown = (*cut.shown, *(bank.shown for bank in cut.arrays))
         told = [v.as_dict() if isinstance(v, Contents) else int(v) for v in ends]
         said = dict(zip(names, zip(shown, told, strict=True), strict=True))
         in_order = dict(said[name] for name in cut.formals or names)

@@ -106,9 +106,7 @@ def _with_cells(cut: Cut, index: str, wanted: Wanted) -> Cut:
 
 
 def _shown(bank: Bank, index: Term, known: dict[str, str], kind: str = "cell") -> str:
-    array = bank.variable.partition("#")[0]
-    if "#old" in bank.variable:  # as it was where the procedure was entered
-        array = f"\\old({array})"
+    array = bank.shown
     if kind == "sum":
         array += f" from {known[bank.base]}" if bank.base is not None else ""
         return f"sum({array}, {c_text(index, lambda name: known[name])})"

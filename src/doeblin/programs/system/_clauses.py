@@ -272,9 +272,10 @@ def _region(
 def _bank(held: Array, filled: Fill | None = None) -> Bank:
     """An array, or what it has once it is filled with arbitrary values."""
     if filled is None:
-        return Bank(held.name, held.low, held.high, held.bounds, held.name)
+        return Bank(held.name, held.low, held.high, held.bounds, held.name, held.shown)
     name = f"{held.name}?{filled.site}"
-    return Bank(name, filled.low, filled.high, held.bounds, held.name, filled.site)
+    of = held.name, held.shown, filled.site
+    return Bank(name, filled.low, filled.high, held.bounds, *of)
 
 
 def _arrivals(

@@ -64,7 +64,7 @@ class Coordinates:
 
     def of(self, cut: Cut, index: str) -> tuple[Extra, ...]:
         """The coordinates of a cut whose arrays are looked at in a place `index`."""
-        held = {bank.name: bank.variable.partition("#")[0] for bank in cut.arrays}
+        held = {bank.name: bank.variable for bank in cut.arrays}
         found: dict[str, Extra] = {}
         for array, term in self._indices:
             if array in held:

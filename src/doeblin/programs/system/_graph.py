@@ -84,9 +84,11 @@ class Assume:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a procedure: values of its parameters, and the variables that take its results."""
+    """A call of a procedure: values of its parameters, and the variables that take its results. The
+    function that is called has the name `shown`."""
 
     procedure: str
+    shown: str
     args: tuple[Term, ...]
     results: tuple[str, ...]
     site: int
@@ -178,6 +180,7 @@ class Return:
     """The end of a procedure: the run goes on after the call."""
 
     procedure: str
+    shown: str
     place: Place | None = None
 
 
@@ -233,13 +236,15 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A recursive function: its first and last block, its parameters, and what it gives back.
+    """A recursive function, which may be one of several with other arrays, and then has a `name`
+    of its own: its first and last block, its parameters, and what it gives back.
 
     Every call has `locals` of its own; `shared` are the other variables that it uses, and of these
     it may change some. `old` are copies at the entry of what it started with and changes.
     """
 
     name: str
+    shown: str
     entry: int
     exit: int
     parameters: tuple[str, ...]

@@ -199,7 +199,7 @@ class Interpreter:
                     if ended is not None:
                         slots.leave(state, frame, ended, self._index)
                         if record and statement.results:
-                            end = Return(statement.procedure, statement.place)
+                            end = Return(statement.procedure, statement.shown, statement.place)
                             run.steps.append((end, ended[0]))
                         continue
                     frames.append(frame)

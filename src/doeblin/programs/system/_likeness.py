@@ -71,7 +71,7 @@ class _Maker:
             for name, shown in zip(cut.variables, cut.shown, strict=True):
                 self._variable(name, shown)
             for bank in cut.arrays:
-                self._array(bank.name, bank.variable)
+                self._array(bank.name, bank.shown)
 
     def made(self) -> tuple[Graph, System]:
         graph, system = self._graph, self._system

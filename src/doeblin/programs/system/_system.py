@@ -13,15 +13,17 @@ T = TypeVar("T")
 
 
 class Bank(NamedTuple):
-    """An array in a clause: the range of its cells, and that of their type. One that is filled with
-    arbitrary values at a `site` belongs to the program's array `variable`. Its cells may be counted
-    from where a variable of the cut, its `base`, points."""
+    """An array in a clause: the range of its cells, and that of their type. It belongs to the
+    program's array `variable`, which people know as `shown`; one that is filled with arbitrary
+    values has the `site` of it. Its cells may be counted from where a variable of the cut, its
+    `base`, points."""
 
     name: str
     low: int | None
     high: int | None
     bounds: tuple[int | None, int | None]
     variable: str
+    shown: str
     site: int | None = None
     base: str | None = None
 

@@ -123,7 +123,8 @@ class Order(Static):
                 )
 
     def _undefined(self, name: str, node: Any) -> Unsupported:
-        shown = name.partition("#")[0]
+        known = name in self.graph.variables or name in self.graph.arrays
+        shown = self.graph.shown(name) if known else name
         # Of an array it is known only that it is one of the cells, and maybe another.
         changed = "may be changed" if "[" in shown else "is changed"
         return Unsupported(

@@ -85,7 +85,7 @@ class Procedures(Statements):
             results.append(self.fresh("", BOOL))
         place = self.place(node)
         called = found.procedure.name
-        call = Call(called, tuple(args), tuple(results), self.site(), place)
+        call = Call(called, name, tuple(args), tuple(results), self.site(), place)
         self.graph.blocks[self.current].statements.append(call)
         if found.returned is not None and id(node) in self.used:
             said = f"undefined behaviour: the value of '{name}' is used, but it returned none"
@@ -134,8 +134,8 @@ class Procedures(Statements):
         place = self.place(definition.decl)
         others = sum(one.function == name for one in self._declared.values())
         called = f"{name}#{others + 1}" if others else name
-        self.graph.blocks[last].end = Return(called, place)
-        made = Procedure(called, entry, last, names, tuple(results), place)
+        self.graph.blocks[last].end = Return(called, name, place)
+        made = Procedure(called, name, entry, last, names, tuple(results), place)
         found = _Declared(name, made, frame, kind if isinstance(kind, CType) else None, returned)
         self._declared[bound] = found
         self._unread.append(found)

@@ -107,5 +107,5 @@ def _failure(way: _Way, clause: Clause) -> Clause:
         (),
         tuple(Input(name) for name, op in free.items() if op == "var"),
         clause.place,
-        banks=tuple(Bank(name, None, None, (None, None), name) for name in held),
+        banks=tuple(Bank(name, None, None, (None, None), name, name) for name in held),
     )

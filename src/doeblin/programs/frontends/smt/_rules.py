@@ -56,7 +56,7 @@ class Predicate:
             tuple((0, 1) if flag else _FREE for _, _, flag, held in each if not held),
             self.place,
             arrays=tuple(
-                Bank(formal, *_FREE, _FREE, shown) for formal, shown, _, held in each if held
+                Bank(formal, *_FREE, _FREE, shown, shown) for formal, shown, _, held in each if held
             ),
             formals=tuple(self.formals) if any(self.arrays) else (),
         )
@@ -190,6 +190,6 @@ def _clause(
         tuple(end for end, flag in zip(ends, held, strict=True) if not flag),
         tuple(Input(name) for name in names if free[name] == "var"),
         rule.place,
-        banks=tuple(Bank(name, *_FREE, _FREE, name) for name in banks),
+        banks=tuple(Bank(name, *_FREE, _FREE, name, name) for name in banks),
         arrays=tuple(end for end, flag in zip(ends, held, strict=True) if flag),
     )
