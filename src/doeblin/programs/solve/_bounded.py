@@ -44,6 +44,7 @@ class Unrolling:
         context = budget.context()
         self._context = context
         self._translate = Translator(context)
+        self._build = self._translate.build
         self._solver = budget.solver(context)
         self._used: list[_Choices] = []
         self._inputs: list[Any] = []
@@ -60,14 +61,14 @@ class Unrolling:
         failing, going = self._pending
         path = self._failure(failing, units)
         if path is None and not self.exhausted:
-            self._solver.add(z3.Or(*(s for _, s in going), self._context))
+            self._build.hold(self._solver, self._build.disjunction(*(s for _, s in going)))
             self._pending = None
             self.depth += 1
         return path
 
     def _unroll(self) -> tuple[_Choices, _Choices]:
         """Add a step: the clauses that can fail there, and those that go on."""
-        depth = self.depth
+        depth, build = self.depth, self._build
         failing: _Choices = []
         going: _Choices = []
         for index, clause in enumerate(self.system.clauses):
@@ -75,7 +76,7 @@ class Unrolling:
                 continue
             self.budget.tick()
             self.budget.spend(_UNROLLING)
-            selector = z3.Bool(f"use{index}@{depth}", self._context)
+            selector = build.flag(f"use{index}@{depth}")
             rename = {t.leaf: renamed(t, f"{t.leaf}@{depth}") for t in clause.free()}
             self._inputs += [self._translate(rename[item.name]) for item in clause.inputs]
             rename |= {bank.name: array(f"{bank.name}@{depth}") for bank in clause.banks}
@@ -85,7 +86,7 @@ class Unrolling:
                 held = (bank.name for bank in cut.arrays)
                 rename |= {n: array(f"{clause.source}:{n}@{depth}") for n in held}
                 at = self._location(clause.source, depth)
-                self._solver.add(z3.Implies(selector, at))
+                build.hold(self._solver, build.implication(selector, at))
             body = [self._translate(substitute(clause.constraint, rename))]
             if self.system.floating:
                 body += map(self._translate, self._eased(clause, rename))
@@ -95,22 +96,19 @@ class Unrolling:
                 for own, arg in zip(cut.state(), clause.args, strict=True):
                     new = self._translate(self._at(clause.target, own, depth + 1))
                     value = self._translate.given(substitute(arg, rename), own.bits)
-                    body.append(new == value)
+                    body.append(build.equal(new, value))
                 for bank, held in zip(cut.arrays, clause.arrays, strict=True):
                     new = self._translate.array(f"{clause.target}:{bank.name}@{depth + 1}")
-                    body.append(new == self._translate(substitute(held, rename)))
+                    body.append(build.equal(new, self._translate(substitute(held, rename))))
                 body.append(self._location(clause.target, depth + 1))
                 going.append((index, selector))
             else:
                 failing.append((index, selector))
-            self._solver.add(z3.Implies(selector, z3.And(*body, self._context)))
+            build.hold(self._solver, build.implication(selector, build.conjunction(*body)))
         for a in range(len(self.system.cuts)):
             for b in range(a):
-                self._solver.add(
-                    z3.Or(
-                        z3.Not(self._location(a, depth + 1)), z3.Not(self._location(b, depth + 1))
-                    )
-                )
+                apart = (build.negation(self._location(cut, depth + 1)) for cut in (a, b))
+                build.hold(self._solver, build.disjunction(*apart))
         self._used.append([*failing, *going])
         return failing, going
 
@@ -138,7 +136,7 @@ class Unrolling:
         return renamed(variable, f"{cut}:{variable.leaf}@{depth}")
 
     def _location(self, cut: int, depth: int) -> Any:
-        return z3.Bool(f"at{cut}@{depth}", self._context)
+        return self._build.flag(f"at{cut}@{depth}")
 
     def _failure(self, failing: list[tuple[int, Any]], units: float) -> Path | None:
         self.exhausted = False
@@ -149,7 +147,7 @@ class Unrolling:
         solver = self._solver
         solver.push()
         try:
-            solver.add(z3.Or(*(s for _, s in failing), self._context))
+            self._build.hold(solver, self._build.disjunction(*(s for _, s in failing)))
             answer = self.budget.ask(solver, units)
             if answer == "unknown":
                 self.exhausted = True

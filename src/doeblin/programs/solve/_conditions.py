@@ -41,6 +41,7 @@ class Conditions:
         self.patience = patience
         self.context = budget.context()
         self._translate = Translator(self.context)
+        self.build = self._translate.build
         self._solvers: list[Any] = []
         self._names: list[list[str]] = []
         self._args: list[list[Any]] = []
@@ -48,17 +49,17 @@ class Conditions:
         for clause in system.clauses:
             budget.tick()
             solver = budget.solver(self.context)
-            solver.add(self._translate(clause.constraint))
+            self.build.hold(solver, self._translate(clause.constraint))
             for premise in clause.premises:
                 facts = system.at(premise, system.cuts[premise.cut].facts())
-                solver.add(self._translate(facts))
+                self.build.hold(solver, self._translate(facts))
             self._solvers.append(solver)
             states = [name for premise in clause.premises for name in premise.names]
             self._names.append([*states, *clause.names()])
             targets = []
             for name, arg in zip(self._target_names(clause), clause.args, strict=True):
                 targets.append(self._translate.constant(name))
-                solver.add(targets[-1] == self._translate(arg))
+                self.build.hold(solver, self.build.equal(targets[-1], self._translate(arg)))
             self._args.append(targets)
 
     def _target_names(self, clause: Clause) -> tuple[str, ...]:
@@ -77,21 +78,23 @@ class Conditions:
     def _atom(self, atom: Atom, names: tuple[str, ...]) -> Any:
         found = self._atoms.get((names, atom))
         if found is None:
+            build = self.build
             variables = [self._translate.constant(name) for name in names]
             parts = [
-                (x if c == 1 else c * x)
+                (x if c == 1 else build.product(build.integer(c), x))
                 for c, x in zip(atom.coefficients, variables, strict=True)
                 if c
             ]
-            total: Any = z3.Sum(parts) if len(parts) > 1 else parts[0]
+            total: Any = build.total(*parts) if len(parts) > 1 else parts[0]
             if atom.modulus:
-                total = total % atom.modulus
+                total = build.remainder(total, build.integer(atom.modulus))
+            constant = build.integer(atom.constant)
             if atom.relation == LE:
-                found = total <= atom.constant
+                found = build.at_most(total, constant)
             elif atom.relation == EQ:
-                found = total == atom.constant
+                found = build.equal(total, constant)
             else:
-                found = total != atom.constant
+                found = build.different(total, constant)
             self._atoms[(names, atom)] = found
         return found
 
@@ -101,16 +104,15 @@ class Conditions:
             parts = [self._atom(atom, names) for atom in cube]
             if not parts:
                 return z3.BoolVal(True, self.context)
-            cubes.append(parts[0] if len(parts) == 1 else z3.And(*parts, self.context))
+            cubes.append(parts[0] if len(parts) == 1 else self.build.conjunction(*parts))
         if len(cubes) == 1:
             return cubes[0]
-        return z3.Or(*cubes, self.context) if cubes else z3.BoolVal(False, self.context)
+        return self.build.disjunction(*cubes) if cubes else z3.BoolVal(False, self.context)
 
     def add_text(self, solver: Any, names: Sequence[str], lines: Sequence[str]) -> None:
-        """Assert SMT-LIB text: the solver's own parser reads hundreds of formulas in the time
-        that its Python interface needs for a few."""
+        """Assert SMT-LIB text about integers of these names."""
         declared = [f"(declare-const {symbol(name)} Int)" for name in dict.fromkeys(names)]
-        solver.add(z3.parse_smt2_string("\n".join([*declared, *lines]), ctx=self.context))
+        self.build.hold_text(solver, "\n".join([*declared, *lines]))
 
     def assume(self, cut: int, lemmas: Sequence[Dnf]) -> None:
         """From now on these hold at a cut point; they must have been proved."""
@@ -136,15 +138,10 @@ class Conditions:
 
     def model(self, solver: Any, clause: int) -> Model:
         """The model of a satisfied query on a clause."""
-        model = solver.model()
-        values: dict[str, int] = {}
-        for name in self._names[clause]:
-            value = model.eval(self._translate.constant(name), model_completion=True)
-            values[name] = value.as_long() if z3.is_int_value(value) else 0
-        target = []
-        for arg in self._args[clause]:
-            value = model.eval(arg, model_completion=True)
-            target.append(value.as_long() if z3.is_int_value(value) else 0)
+        model, names = solver.model(), self._names[clause]
+        shown = self.build.numbers(model, map(self._translate.constant, names))
+        values = dict(zip(names, shown, strict=True))
+        target = self.build.numbers(model, self._args[clause])
         sources = tuple(
             tuple(values[name] for name in premise.names)
             for premise in self.system.clauses[clause].premises
@@ -157,11 +154,12 @@ class Conditions:
         solver.push()
         for premise, formulas in zip(self.system.clauses[clause].premises, premises, strict=False):
             for dnf in formulas:
-                solver.add(self.formula(dnf, premise.names))
+                self.build.hold(solver, self.formula(dnf, premise.names))
         if conclusions:
             names = self.target_names(clause)
             parts = [self.formula(dnf, names) for dnf in conclusions]
-            solver.add(z3.Not(parts[0] if len(parts) == 1 else z3.And(*parts, self.context)))
+            whole = parts[0] if len(parts) == 1 else self.build.conjunction(*parts)
+            self.build.hold(solver, self.build.negation(whole))
         return solver
 
     def violation(
@@ -217,7 +215,8 @@ class Conditions:
             solver.push()
             try:
                 for x in shown:
-                    solver.add(x <= bound, x >= -bound)
+                    self._bound(solver, x, bound, above=True)
+                    self._bound(solver, x, -bound, above=False)
                 if self._satisfied(solver):
                     found.append(self.model(solver, clause))
                     for _ in range(count - 1):
@@ -240,7 +239,7 @@ class Conditions:
         try:
             for x in rng.sample(shown, min(len(shown), rng.choice((1, 2, 2)))):
                 value = rng.randint(-3, 3) if rng.random() < 0.3 else rng.randint(-bound, bound)
-                solver.add(x <= value if rng.random() < 0.5 else x >= value)
+                self._bound(solver, x, value, above=rng.random() < 0.5)
             if self._satisfied(solver):
                 found.append(self.model(solver, clause))
         finally:
@@ -252,7 +251,7 @@ class Conditions:
         solver.push()
         for premise, state in zip(self.system.clauses[clause].premises, states, strict=True):
             for name, value in zip(premise.names, state, strict=True):
-                solver.add(self._translate.constant(name) == value)
+                self._equate(solver, self._translate.constant(name), value)
         return solver
 
     def to_state(self, clause: int, state: Sequence[int]) -> Any:
@@ -260,7 +259,7 @@ class Conditions:
         solver = self._solvers[clause]
         solver.push()
         for arg, value in zip(self._args[clause], state, strict=True):
-            solver.add(arg == value)
+            self._equate(solver, arg, value)
         return solver
 
     def vary(self, solver: Any, clause: int, rng: random.Random, scale: int) -> Model | None:
@@ -271,10 +270,17 @@ class Conditions:
         try:
             bound = scale + 5 if rng.random() < 0.5 else 5
             x, value = rng.choice(self._args[clause]), rng.randint(-bound, bound)
-            solver.add(x <= value if rng.random() < 0.5 else x >= value)
+            self._bound(solver, x, value, above=rng.random() < 0.5)
             return self.model(solver, clause) if self._satisfied(solver) else None
         finally:
             solver.pop()
+
+    def _equate(self, solver: Any, x: Any, value: int) -> None:
+        self.build.hold(solver, self.build.equal(x, self.build.integer(value)))
+
+    def _bound(self, solver: Any, x: Any, value: int, *, above: bool) -> None:
+        relate = self.build.at_most if above else self.build.at_least
+        self.build.hold(solver, relate(x, self.build.integer(value)))
 
     def _satisfied(self, solver: Any) -> bool:
         try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import z3
-
 from ...linear import Dnf
 from ._atoms import dnf_text
 from ._conditions import Conditions, GaveUp, Model, Premises
@@ -24,13 +22,13 @@ class Selection:
     ):
         self._conditions = conditions
         self._clause = clause
-        context = conditions.context
+        build = conditions.build
         self._on = [
-            [z3.Bool(f"on!{p}!{i}", context) for i in range(len(formulas))]
+            [build.flag(f"on!{p}!{i}") for i in range(len(formulas))]
             for p, formulas in enumerate(premises)
         ]
-        self._broken = [z3.Bool(f"broken!{i}", context) for i in range(len(conclusions))]
-        self._off = [z3.Not(flag) for flag in self._broken]
+        self._broken = [build.flag(f"broken!{i}") for i in range(len(conclusions))]
+        self._off = [build.negation(flag) for flag in self._broken]
         self._solver = conditions.open(clause, [], [])
         target = conditions.target_names(clause)
         names = list(target)

@@ -7,6 +7,7 @@ from typing import Any
 
 import z3
 
+from ._build import Builder
 from ._floats import NAN, OPERATIONS, TRUNCATED, expect
 from ._node import Term, postorder
 
@@ -44,6 +45,12 @@ class Translator:
 
     def __init__(self, context: z3.Context):
         self.context = context
+        self.build = build = Builder(context)
+        self._made = {
+            "+": build.total, "*": build.product,
+            "<=": build.at_most, "<": build.below, "=": build.equal,
+            "not": build.negation, "and": build.conjunction, "or": build.disjunction,
+        }  # fmt: skip
         self._done: dict[int, Any] = {}
         self._kept: list[Term] = []
         self._constants: dict[str, tuple[Any, int | None]] = {}  # with their formats
@@ -56,7 +63,8 @@ class Translator:
         if known != bits:
             raise AssertionError(f"the variable '{name}' has the format {known}, not {bits}")
         if found is None:
-            found = z3.Int(name, self.context) if bits is None else z3.Const(name, self._sort(bits))
+            plain = bits is None
+            found = self.build.variable(name) if plain else z3.Const(name, self._sort(bits))
             self._constants[name] = found, bits
         return found
 
@@ -91,7 +99,7 @@ class Translator:
         return found if bits is None else self._as(term, bits)
 
     def _node(self, node: Term, args: list[Any]) -> Any:
-        op, context = node.op, self.context
+        op = node.op
         if op in OPERATIONS:
             return self._operation(op, node)
         for arg in node.args:
@@ -99,8 +107,8 @@ class Translator:
                 return self._of_keys(node, arg.bits)
         if op == "const":
             if node.boolean:
-                return z3.BoolVal(node.leaf, context)
-            return z3.IntVal(node.leaf, context)
+                return z3.BoolVal(node.leaf, self.context)
+            return self.build.integer(node.leaf)
         if op == "var":
             return self.constant(node.leaf, node.bits)
         if op == "array":
@@ -110,23 +118,9 @@ class Translator:
         if op == "store":
             return z3.Store(*args)
         if op == "fill":
-            return z3.K(z3.IntSort(context), args[0])
-        if op == "+":
-            return z3.Sum(args)
-        if op == "*":
-            return args[0] * args[1]
-        if op == "<=":
-            return args[0] <= args[1]
-        if op == "<":
-            return args[0] < args[1]
-        if op == "=":
-            return args[0] == args[1]
-        if op == "not":
-            return z3.Not(args[0])
-        if op == "and":
-            return z3.And(*args)
-        if op == "or":
-            return z3.Or(*args)
+            return z3.K(z3.IntSort(self.context), args[0])
+        if op in self._made:
+            return self._made[op](*args)
         if op == "ite":
             return z3.If(args[0], args[1], args[2])
         a, b = args
