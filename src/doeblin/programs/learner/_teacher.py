@@ -94,7 +94,7 @@ class Teacher:
         Solver cores: what excludes the failures, what preserves that, and so on.
         """
         system = self.conditions.system
-        fresh = Conditions(system, self.conditions.budget)
+        fresh = self.conditions.afresh()
         selections = [
             Selection(
                 fresh,
@@ -128,7 +128,7 @@ class Teacher:
 
     def simplified(self, formulas: list[Dnf]) -> list[Dnf]:
         """The same proof with fewer disjuncts and atoms, where leaving them out keeps it one."""
-        fresh = Conditions(self.conditions.system, self.conditions.budget)
+        fresh = self.conditions.afresh()
         for cut in range(len(formulas)):
             for cube in formulas[cut] if len(formulas[cut]) > 1 else ():
                 rest = tuple(other for other in formulas[cut] if other is not cube)

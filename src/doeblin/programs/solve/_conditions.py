@@ -35,12 +35,19 @@ class GaveUp(Exception):
 class Conditions:
     """Asks whether invariants satisfy the clauses, and for models where they do not."""
 
-    def __init__(self, system: System, budget: Budget, *, patience: float = 3 * SECOND):
+    def __init__(
+        self,
+        system: System,
+        budget: Budget,
+        *,
+        patience: float = 3 * SECOND,
+        translate: Translator | None = None,
+    ):
         self.system = system
         self.budget = budget
         self.patience = patience
-        self.context = budget.context()
-        self._translate = Translator(self.context)
+        self._translate = translate or Translator(budget.context())
+        self.context = self._translate.context
         self.build = self._translate.build
         self._solvers: list[Any] = []
         self._names: list[list[str]] = []
@@ -61,6 +68,10 @@ class Conditions:
                 targets.append(self._translate.constant(name))
                 self.build.hold(solver, self.build.equal(targets[-1], self._translate(arg)))
             self._args.append(targets)
+
+    def afresh(self) -> Conditions:
+        """The same in new solvers, which assume nothing."""
+        return Conditions(self.system, self.budget, translate=self._translate)
 
     def _target_names(self, clause: Clause) -> tuple[str, ...]:
         """Names for the state a clause leads to; clauses with the same target share them."""

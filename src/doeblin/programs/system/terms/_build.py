@@ -2,7 +2,7 @@
 
 The operators of its Python interface look at the sorts of their operands, convert them and look
 again: several times the work of making a node. Terms have their sorts before they come here, and
-Z3 itself refuses what does not fit.
+Z3 itself looks once more.
 """
 
 from __future__ import annotations

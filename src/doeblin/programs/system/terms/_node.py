@@ -44,8 +44,11 @@ def postorder(*roots: Term) -> Iterator[Term]:
             yield term
         elif id(term) not in done:
             done.add(id(term))
+            if not term.args:
+                yield term
+                continue
             stack.append((term, True))
-            stack.extend((item, False) for item in reversed(term.args) if id(item) not in done)
+            stack += [(item, False) for item in reversed(term.args) if id(item) not in done]
 
 
 def fold(term: Term, combine: Callable[[Term, list[Any]], Any]) -> Any:

@@ -76,6 +76,8 @@ class Translator:
         return found
 
     def __call__(self, term: Term) -> Any:
+        if id(term) in self._done:
+            return self._done[id(term)]
         for node in postorder(term):
             if id(node) not in self._done:
                 if node.op == "*":
