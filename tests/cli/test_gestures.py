@@ -124,6 +124,19 @@ def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):
     assert status == 3 and words in err and "Traceback" not in err
 
 
+def test_a_layout_that_cannot_be_used_is_named(run, data, tmp_path):
+    from doeblin.gestures.data import Layout
+
+    path, qwerty = tmp_path / "keys.json", Layout.qwerty().to_json()
+    accent = {"letter": "é", "x": 2.5, "y": 0.5}
+    path.write_text(json.dumps({**qwerty, "keys": [*qwerty["keys"], accent]}))
+    status, _, err = run("gestures", "decode", "shipped", data, "--layout", path)
+    assert status == 3 and "keys.json: " in err and "'e' and 'é' are at one place" in err
+    path.write_text(json.dumps({**qwerty, "width": 10**400}))
+    status, _, err = run("gestures", "generate", "--layout", path)
+    assert status == 3 and "keys.json: " in err and "width is 1000" in err
+
+
 @pytest.mark.thorough
 def test_reproduce_makes_the_figure_and_the_table(run, tmp_path, monkeypatch):
     from doeblin.reproduce import gestures as _gestures

@@ -6,6 +6,23 @@ import pytest
 from doeblin import InputError
 from doeblin.gestures.data import Layout
 
+QWERTY = Layout.qwerty().to_json()
+
+
+def keyed(**places):
+    """QWERTY and more keys."""
+    keys = [{"letter": letter, "x": x, "y": y} for letter, (x, y) in places.items()]
+    return {**QWERTY, "keys": [*QWERTY["keys"], *keys]}
+
+
+def halved(**change):
+    """Two keys with half sizes, of which the second is changed."""
+    keys = [
+        {"letter": c, "cx": x, "cy": 0.5, "rx": 0.25, "ry": 0.5}
+        for c, x in (("a", 0.25), ("b", 0.75))
+    ]
+    return {"keys": [keys[0], {**keys[1], **change}]}
+
 
 def test_qwerty_places_keys_as_phones_do():
     layout = Layout.qwerty()
@@ -66,6 +83,22 @@ def test_other_alphabets_have_layouts_too():
         ),
         ({"keys": [{"letter": "a", "x": 0, "y": 0}], "width": 0, "height": 1}, "width = 0"),
         ("qwerty", "not a layout"),
+        (keyed(é=(2.5, 0.5)), r"the keys 'e' and 'é' are at one place \(2.5, 0.5\).* move one"),
+        (keyed(é=(2.5, 0.5 + 1e-9)), "'e' and 'é' are at one place"),
+        (keyed(é=(1e300, 0)), r"the key 'é' is at \(1e\+300, 0\)"),
+        (keyed(é=(0, -1e6)), "the key 'é' is at"),
+        (keyed(é=(10**400, 0)), "x of the key 'é' is 1000.*finite"),
+        (keyed(é=("1", 0)), "x of the key 'é' is '1'; it must be a finite number"),
+        (keyed(é=(True, 0)), "x of the key 'é' is True"),
+        ({**QWERTY, "width": 10**400}, "width is 1000.*finite"),
+        ({**QWERTY, "width": "10"}, "width is '10'; it must"),
+        ({**QWERTY, "height": 1e300}, r"height = 1e\+300 must be between 0.001 and 1000"),
+        ({**QWERTY, "aspect": 1e-300}, "aspect = 1e-300 must be between"),
+        (halved(rx=0), "rx = 0 of the key 'b' must be positive"),
+        (halved(ry=-0.5), "ry = -0.5 of the key 'b' must be positive"),
+        (halved(rx=float("inf")), "rx of the key 'b' is inf; it must be a finite number"),
+        (halved(cx=10**400), "cx of the key 'b' is 1000"),
+        ({"rows": ["ab"], "row_left_offset_keys": [10**400]}, "row_left_offset_keys is 1000"),
     ],
 )
 def test_what_is_no_layout_says_why(value, words):
@@ -78,8 +111,18 @@ def test_a_layout_file_that_is_missing_or_broken_is_named(tmp_path):
         Layout.read(tmp_path / "absent.json")
     broken = tmp_path / "broken.json"
     broken.write_text("{")
-    with pytest.raises(InputError, match="not JSON"):
+    with pytest.raises(InputError, match=r"broken\.json: the layout is not JSON"):
         Layout.read(broken)
+    broken.write_text("[" + "9" * 9000 + "]")
+    with pytest.raises(InputError, match=r"broken\.json: .*a number has thousands of digits"):
+        Layout.read(broken)
+
+
+def test_layouts_that_are_made_in_python_are_checked_alike():
+    with pytest.raises(InputError, match="'a' and 'i' are at one place"):
+        Layout("two", "ai", np.array([[1.0, 1.0], [1.0, 1.0]]), 3, 3)
+    with pytest.raises(InputError, match="finite x and y"):
+        Layout("far", "a", [[10**400, 0]], 3, 3)  # pyright: ignore
 
 
 def test_odd_characters_are_named():

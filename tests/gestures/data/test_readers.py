@@ -45,7 +45,7 @@ def test_bad_rows_are_counted_and_named_by_line(tmp_path):
     reasons = dict(reading.problems)
     assert "not JSON" in reasons[2] and "'x'" in reasons[3] and "equally long" in reasons[4]
     assert "backwards" in reasons[5] and "'ï'" in reasons[8] and "positive" in reasons[9]
-    assert "x is nan" in reasons[7] and "x is nan" in reasons[11]
+    assert "x is None at point 1" in reasons[7] and "x is nan" in reasons[11]
     report = reading.report()
     assert report.startswith("left out 9 malformed rows (line 2: not JSON") and "6 more" in report
 

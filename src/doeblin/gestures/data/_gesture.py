@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
+from ._fields import number, numbers
 from ._layout import Layout
 
 # In keys, and in milliseconds; beyond these, places in tables are no longer whole numbers.
@@ -48,7 +49,7 @@ class Gesture:
         id: str = "",
     ) -> Gesture:
         """A gesture from coordinates in key units, with everything about it checked."""
-        arrays = [_numbers(name, values) for name, values in (("x", x), ("y", y), ("t", t))]
+        arrays = [numbers(name, values) for name, values in (("x", x), ("y", y), ("t", t))]
         xs, ys, ts = arrays
         if not len(xs) == len(ys) == len(ts):
             raise InputError(
@@ -84,20 +85,12 @@ class Gesture:
         **fields: Any,
     ) -> Gesture:
         """A gesture in any unit, such as pixels; `size` is the keyboard's width and height."""
-        if not all(np.isfinite(side) and side > 0 for side in size):
+        if len(size) != 2:
+            raise InputError(f"the keyboard's size {size} must be a width and a height")
+        width, height = (number("the keyboard's size", side) for side in size)
+        if not (width > 0 and height > 0):
             raise InputError(f"the keyboard's size {size} must be positive")
-        scaled = _numbers("x", x) * (layout.width / size[0])
-        return cls.checked(scaled, _numbers("y", y) * (layout.height / size[1]), t, **fields)
-
-
-def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a list of numbers") from None
-    if array.ndim != 1:
-        raise InputError(f"{name} must be a list of numbers, got shape {array.shape}")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if len(bad):
-        raise InputError(f"{name} is {array[bad[0]]} at point {bad[0]}; it must be finite")
-    return array
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too far is refused by name
+            xs = numbers("x", x) * (layout.width / width)
+            ys = numbers("y", y) * (layout.height / height)
+        return cls.checked(xs, ys, t, **fields)

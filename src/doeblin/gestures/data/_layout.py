@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError, Place
 from ..._files import read_text
+from ._fields import number, parsed
 
 Points = NDArray[np.float64]
 
 # Height of a key in its widths, on the phones of the How We Swipe study.
 _ASPECT = 1.65
+# In keys: no keyboard is as large, and nearer keys are at one place (ways between them have no
+# direction that could be computed).
+_FARTHEST, _NEAR = 1e3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,28 +44,13 @@ class Layout:
     aspect: float = _ASPECT
 
     def __post_init__(self):
-        centres = np.array(self.centres, dtype=float)
+        for field in ("width", "height", "aspect"):
+            value = number(f"layout {self.name!r}: {field}", getattr(self, field))
+            object.__setattr__(self, field, value)
+        centres = _places(self.name, self.letters, self.centres)
         object.__setattr__(self, "centres", centres)
         centres.flags.writeable = False
-        if not self.letters:
-            raise InputError(f"layout {self.name!r} has no keys")
-        if centres.shape != (len(self.letters), 2) or not np.isfinite(centres).all():
-            raise InputError(
-                f"layout {self.name!r}: each of its {len(self.letters)} letters needs a finite x "
-                "and y"
-            )
-        twice = {letter for letter in self.letters if self.letters.count(letter) > 1}
-        if twice:
-            raise InputError(f"layout {self.name!r} has more than one key for {sorted(twice)}")
-        odd = [letter for letter in self.letters if letter != letter.lower() or letter.isspace()]
-        if odd:
-            raise InputError(
-                f"layout {self.name!r}: keys are named by lower-case letters, got {odd[0]!r}"
-            )
-        for field in ("width", "height", "aspect"):
-            value = getattr(self, field)
-            if not (np.isfinite(value) and value > 0):
-                raise InputError(f"layout {self.name!r}: {field} = {value} must be positive")
+        _check(self)
 
     @classmethod
     def from_rows(
@@ -115,12 +104,11 @@ class Layout:
     def read(cls, path: str | Path) -> Layout:
         """A layout from a JSON file."""
         place = Place(str(path))
+        text = read_text(path, pipes=True)
         try:
-            value = json.loads(read_text(path, pipes=True))
-        except json.JSONDecodeError as error:
-            raise InputError(f"the layout is not JSON: {error}", place=place) from None
-        except RecursionError:
-            raise InputError("the layout is nested too deeply", place=place) from None
+            value = parsed(text)
+        except InputError as error:
+            raise InputError(f"the layout is {error.message}", place=place) from None
         return cls.from_json(value, place=place)
 
     def to_json(self) -> dict[str, Any]:
@@ -177,7 +165,7 @@ def _from_json(value: Any) -> Layout:
     if "rows" in value:
         return Layout.from_rows(
             [str(row) for row in value["rows"]],
-            [float(offset) for offset in value["row_left_offset_keys"]],
+            [number("row_left_offset_keys", offset) for offset in value["row_left_offset_keys"]],
             name=str(value.get("name", "rows")),
         )
     keys = value["keys"]
@@ -185,15 +173,79 @@ def _from_json(value: Any) -> Layout:
     if len(letters) != len(keys):
         raise InputError(f"layout {name!r}: each key needs one letter")
     if "cx" in keys[0]:
-        width = 0.5 / float(np.median([key["rx"] for key in keys]))
-        height = 0.5 / float(np.median([key["ry"] for key in keys]))
-        centres = [(key["cx"] * width, key["cy"] * height) for key in keys]
+        rx, ry = (_halves(name, keys, field) for field in ("rx", "ry"))
+        width, height = 0.5 / float(np.median(rx)), 0.5 / float(np.median(ry))
+        centres = [(_of(name, key, "cx") * width, _of(name, key, "cy") * height) for key in keys]
         return Layout(name, letters, np.array(centres, float), width, height)
     return Layout(
         name,
         letters,
-        np.array([(key["x"], key["y"]) for key in keys], float),
-        float(value["width"]),
-        float(value["height"]),
-        float(value.get("aspect", _ASPECT)),
+        np.array([(_of(name, key, "x"), _of(name, key, "y")) for key in keys], float),
+        value["width"],
+        value["height"],
+        value.get("aspect", _ASPECT),
     )
+
+
+def _of(name: str, key: Any, field: str) -> float:
+    return number(f"layout {name!r}: {field} of the key {str(key['letter'])!r}", key[field])
+
+
+def _halves(name: str, keys: Any, field: str) -> list[float]:
+    """Half the sizes of keys, in fractions of the letters' area."""
+    halves = [_of(name, key, field) for key in keys]
+    for key, half in zip(keys, halves, strict=True):
+        if not half > 0:
+            raise InputError(
+                f"layout {name!r}: {field} = {half:g} of the key {key['letter']!r} must be positive"
+            )
+    return halves
+
+
+def _places(name: str, letters: str, centres: ArrayLike) -> Points:
+    try:
+        places = np.array(centres, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        places = np.full(2, np.nan)
+    if not letters:
+        raise InputError(f"layout {name!r} has no keys")
+    if places.shape != (len(letters), 2) or not np.isfinite(places).all():
+        raise InputError(
+            f"layout {name!r}: each of its {len(letters)} letters needs a finite x and y"
+        )
+    return places
+
+
+def _check(layout: Layout) -> None:
+    """What every layout must be, wherever it comes from, so that traces can be told apart on it."""
+    name, letters = f"layout {layout.name!r}", layout.letters
+    twice = sorted(letter for letter, times in Counter(letters).items() if times > 1)
+    if twice:
+        raise InputError(f"{name} has more than one key for {twice}")
+    odd = [letter for letter in letters if letter != letter.lower() or letter.isspace()]
+    if odd:
+        raise InputError(f"{name}: keys are named by lower-case letters, got {odd[0]!r}")
+    for field, unit in (("width", "key widths"), ("height", "key heights"), ("aspect", "widths")):
+        value = getattr(layout, field)
+        if not value > 0:
+            raise InputError(f"{name}: {field} = {value:g} must be positive")
+        if not 1 / _FARTHEST <= value <= _FARTHEST:
+            raise InputError(
+                f"{name}: {field} = {value:g} must be between {1 / _FARTHEST:g} and "
+                f"{_FARTHEST:g} {unit}"
+            )
+    for letter, (x, y) in zip(letters, layout.centres, strict=True):
+        if not max(abs(x), abs(y)) <= _FARTHEST:
+            raise InputError(
+                f"{name}: the key {letter!r} is at ({x:g}, {y:g}); places are in key widths and "
+                f"key heights, at most {_FARTHEST:g} away"
+            )
+    for at, letter in enumerate(letters):
+        near = np.abs(layout.plane[at + 1 :] - layout.plane[at]).max(axis=1, initial=0) < _NEAR
+        if near.any():
+            x, y = layout.centres[at]
+            other = letters[at + 1 + int(np.argmax(near))]
+            raise InputError(
+                f"{name}: the keys {letter!r} and {other!r} are at one place ({x:g}, {y:g}), and "
+                "no trace can tell them apart; move one of them, or leave it out"
+            )
