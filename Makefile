@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 SAMPLING := tests/chains tests/kernels tests/learning tests/test_random.py
 # Three on two cores: what waits for servers, browsers and other processes is many a test.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --durations 40
-DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
+DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest --durations 25
 # What was tested last; `make CONSTRAINTS= …` takes the newest versions instead.
 CONSTRAINTS ?= constraints.txt
 
@@ -14,7 +14,7 @@ CONSTRAINTS ?= constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test suite thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
+.PHONY: help setup demo test suite beside thorough double browser load bench fuzz mutants docs notebooks gallery lint clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,20 +32,22 @@ $(STAMP): pyproject.toml $(CONSTRAINTS)
 demo: $(STAMP)  ## The main job on embedded data, ending with a report to open
 	$(BIN)/doeblin demo --out report
 
-# pyright has one thread: the tests begin beside it.
 test: $(STAMP) browser  ## Lint, type-check and run the whole test suite
-	$(MAKE) --no-print-directory --jobs 2 lint suite
+	$(MAKE) --no-print-directory --jobs 2 suite beside
 
 suite: $(STAMP)
 	$(PYTEST) -m "not thorough"
-	$(DOUBLE) -m double $(SAMPLING)
+
+# What has one process goes beside the suite, so that no core is idle at its end.
+beside: lint
+	$(DOUBLE) --quiet -m double $(SAMPLING)
 
 thorough: $(STAMP) browser  ## Every test, those of chains, kernels and learning in both precisions
 	$(PYTEST)
-	$(DOUBLE) $(SAMPLING)
+	$(DOUBLE) -n 2 --dist loadfile $(SAMPLING)
 
 double: $(STAMP)  ## All tests of chains, kernels and learning, in double precision
-	$(DOUBLE) $(SAMPLING)
+	$(DOUBLE) -n 2 --dist loadfile $(SAMPLING)
 
 # The page is tested in Debian's Chromium, installed here where that needs no password.
 browser:
