@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import functools
 import gc
 import os
 import sys
@@ -74,11 +75,22 @@ FIRST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _one_context()
+
     def place(item: pytest.Item) -> int:
         found = (n for n, start in enumerate(FIRST) if item.nodeid.startswith(start))
         return next(found, len(FIRST))
 
     items.sort(key=place)
+
+
+def _one_context() -> None:
+    """JAX makes a context of MLIR for each program, with every dialect: a third of what a small
+    program costs. All may be written in one: the machine code is the same."""
+    if "jax" in sys.modules and version("jax").startswith("0.10."):
+        from jax._src.interpreters import mlir
+
+        mlir.make_ir_context = functools.cache(mlir.make_ir_context)
 
 
 class _Scheduling(LoadFileScheduling):
