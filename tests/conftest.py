@@ -75,8 +75,6 @@ FIRST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    _one_context()
-
     def place(item: pytest.Item) -> int:
         found = (n for n, start in enumerate(FIRST) if item.nodeid.startswith(start))
         return next(found, len(FIRST))
@@ -84,13 +82,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
-def _one_context() -> None:
+def pytest_collectstart() -> None:
     """JAX makes a context of MLIR for each program, with every dialect: a third of what a small
     program costs. All may be written in one: the machine code is the same."""
-    if "jax" in sys.modules and version("jax").startswith("0.10."):
-        from jax._src.interpreters import mlir
+    mlir = sys.modules.get("jax._src.interpreters.mlir")
+    if mlir and version("jax").startswith("0.10."):
+        mlir.make_ir_context = _once(mlir.make_ir_context)
 
-        mlir.make_ir_context = functools.cache(mlir.make_ir_context)
+
+@functools.cache
+def _once(function: Any) -> Any:
+    return function if hasattr(function, "cache_info") else functools.cache(function)
 
 
 class _Scheduling(LoadFileScheduling):
