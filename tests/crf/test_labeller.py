@@ -60,6 +60,7 @@ def fitted() -> SequenceLabeller:
         epochs=4,
         learning_rate=0.7,
         num_buckets=1,
+        predict_walks=16,
     )
     return labeller.fit(*sequences(128, 0))
 
@@ -120,7 +121,7 @@ def test_predictions_are_those_of_the_stationary_law(fitted: SequenceLabeller):
     fitted = copy.copy(fitted).set_params(kernel=own_gibbs)
     observed = [one for one in sequences(60, 7)[0] if len(one) == PLACES][:20]
     joint, marginals = fitted.predict(observed, decode="joint"), fitted.predict_marginals(observed)
-    # Each of the 64 walks gives its states their share of the law: an independent sample.
+    # Each of the 16 walks gives its states their share of the law: an independent sample.
     walks = fitted.predict_walks
     for law, own, labels in zip(exact_laws(fitted, observed), marginals, joint, strict=True):
         np.testing.assert_allclose(law.sum(), 1, atol=1e-4)

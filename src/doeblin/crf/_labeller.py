@@ -291,8 +291,9 @@ class SequenceLabeller(Options):
             keys = jax.random.split(jax.random.fold_in(key, number), batch_size)
             given_now = (self.parameters_, keys, observed)
             with plain_errors():
-                results, finite = _decoded(decoder, self._design, self.predict_walks, *given_now)
-                results, finite = np.asarray(results), np.asarray(finite)
+                states, weights, finite = _walked(self._design, self.predict_walks, *given_now)
+                results = np.asarray(_decoded(decoder, states, weights, len(self.classes_)))
+                finite = np.asarray(finite)
             for i, weight in enumerate(batch.weights):
                 if weight > 0 and not finite[i]:
                     raise InputError(
@@ -342,25 +343,27 @@ class _Objective(eqx.Module):
 
 
 @eqx.filter_jit
-def _decoded(
-    decoder: Decoder,
-    design: _Design,
-    num_walks: int,
-    parameters: Parameters,
-    keys: Array,
-    observed: Observed,
-) -> tuple[Array, Array]:
-    """What the decoder says of each sequence, and whether all densities were finite."""
+def _walked(
+    design: _Design, num_walks: int, parameters: Parameters, keys: Array, observed: Observed
+) -> tuple[Array, Array, Array]:
+    """States of each sequence with their weights, and whether all densities were finite.
+
+    All decoders use them: this is dear to compile.
+    """
     chain, horizon = design.chain(parameters), FixedHorizon(design.epsilon)
 
-    def one(key: RandomKey, observed: Observed) -> tuple[Array, Array]:
+    def one(key: RandomKey, observed: Observed) -> tuple[Array, Array, Array]:
         x = given(parameters, observed)
         states, weights = weighted_states(key, chain, horizon, num_walks, x)
         densities = jax.vmap(lambda labels: parameters.density(labels, x))(states)
-        possible = ~(jnp.isnan(densities) | jnp.isposinf(densities)).any()
-        return decoder(states, weights, design.num_labels), possible
+        return states, weights, ~(jnp.isnan(densities) | jnp.isposinf(densities)).any()
 
     return jax.vmap(one)(keys, observed)
+
+
+@eqx.filter_jit
+def _decoded(decoder: Decoder, states: Array, weights: Array, num_labels: int) -> Array:
+    return jax.vmap(lambda states, weights: decoder(states, weights, num_labels))(states, weights)
 
 
 def given(parameters: Parameters, observed: Observed) -> Given:
