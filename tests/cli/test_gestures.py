@@ -104,6 +104,16 @@ def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
     assert "left out 1 malformed rows (line 2: not JSON" in err
 
 
+def test_what_nobody_confirmed_is_not_learned(run, data, tmp_path):
+    rows = [json.loads(line) for line in data.read_text().splitlines()[:2]]
+    path = tmp_path / "some.jsonl"
+    path.write_text("\n".join(map(json.dumps, [rows[0], {}, {**rows[1], "word": None}])))
+    status, _, err = run("gestures", "adapt", "shipped", path, "--hand", tmp_path / "me.json")
+    assert status == 3 and "some.jsonl:3: this gesture has no word" in err
+    status, out, _ = run("gestures", "decode", "shipped", path, "--json")
+    assert status == 0 and json.loads(out.splitlines()[1])["word"] == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -159,7 +159,7 @@ def train(
     from ..gestures.decoder import train as train_model
 
     keys = make_layout(layout)
-    found = read_data(data, keys, file_format)
+    found = read_data(data, keys, file_format).gestures
     plan = Plan(passes=passes, seed=seed)
     start = time.perf_counter()
     with _bar("training", max(1, len(found) // plan.batch) * passes) as advance:
@@ -204,7 +204,7 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         from ..gestures.decoder import MOST_PLAIN
 
         decoder = make_decoder(model, layout, lexicon, lexicon_size, hand)
-        found = read_data(data, decoder.layout, file_format)
+        found = read_data(data, decoder.layout, file_format).gestures
         if len(found) > MOST_PLAIN:
             decoder.compiled = True
         how = {name: options.pop(name) for name in ("draws", "open_vocabulary", "seed")}

@@ -11,7 +11,7 @@ from .._errors import InputError, Place
 from . import _console
 
 if TYPE_CHECKING:
-    from ..gestures.data import Gesture, Layout, Lexicon
+    from ..gestures.data import Layout, Lexicon, Reading
     from ..gestures.decoder import Decoder
 
 layout_option = click.option(
@@ -72,7 +72,7 @@ def make_decoder(
     return Decoder(Model.named(model), make_lexicon(lexicon, size), layout=keys, hand=whose)
 
 
-def read_data(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
+def read_data(path: Path, layout: Layout, file_format: str) -> Reading:
     """The gestures of a file; rows that cannot be used are told on standard error."""
     from ..gestures.data import read_gestures
 
@@ -81,4 +81,4 @@ def read_data(path: Path, layout: Layout, file_format: str) -> list[Gesture]:
         _console.echo(f"{path}: {reading.report()}", err=True)
     if not reading.gestures:
         raise InputError("no gesture here can be used", place=Place(str(path)))
-    return reading.gestures
+    return reading

@@ -55,7 +55,15 @@ def adapt(
       doeblin gestures decode shipped swipes.jsonl --hand me.json
     """
     decoder = make_decoder(model, layout, lexicon, lexicon_size, hand if hand.exists() else None)
-    adapted = decoder.adapt(read_data(data, decoder.layout, file_format))
+    found = read_data(data, decoder.layout, file_format)
+    for line, gesture in zip(found.lines, found.gestures, strict=True):
+        if not gesture.word:
+            raise InputError(
+                "this gesture has no word: only confirmed ones can be learned; give the word, or "
+                "leave the row out",
+                place=Place(str(data), line),
+            )
+    adapted = decoder.adapt(found.gestures)
     adapted.hand.save(hand)
     if as_json:
         _console.print_json(adapted.hand.to_json())
@@ -102,7 +110,7 @@ def tune(
     if not (hands or sharpness):
         raise InputError("nothing to fit: give --hands, --sharpness or both")
     decoder = make_decoder(model, layout, lexicon, lexicon_size)
-    found = read_data(data, decoder.layout, file_format)
+    found = read_data(data, decoder.layout, file_format).gestures
     new = decoder.model
     if sharpness:
         new = replace(new, sharpness=fit_sharpness(decoder, found))

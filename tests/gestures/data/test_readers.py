@@ -50,6 +50,98 @@ def test_bad_rows_are_counted_and_named_by_line(tmp_path):
     assert report.startswith("left out 9 malformed rows (line 2: not JSON") and "6 more" in report
 
 
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({**GOOD, "x": "abc"}, "x must be a list of numbers, got 'abc'"),
+        ({**GOOD, "x": ["1", "2"]}, "x is '1' at point 0; it must be a finite number"),
+        ({**GOOD, "y": [True, 2]}, "y is True at point 0; it must be a finite number"),
+        ({**GOOD, "t": [0, 10**400]}, "t is 1000"),
+        ({**GOOD, "x": [[1], [2]]}, "x must be a list of numbers, got shape (2, 1)"),
+        ({**GOOD, "x": 5}, "x must be a list of numbers, got shape ()"),
+        ({**GOOD, "x": {"0": 1}}, "x must be a list of numbers, got {'0': 1}"),
+        ({**GOOD, "kw": "wide"}, "kw is 'wide'; it must be a finite number"),
+        ({**GOOD, "kw": None}, "kw is None; it must be a finite number"),
+        ({**GOOD, "kh": 10**400}, "kh is 1000"),
+        ({**GOOD, "kh": float("inf")}, "kh is inf"),
+        ({**GOOD, "word": 5}, "word is 5; it must be text"),
+        ({**GOOD, "word": ["to"]}, "word is ['to']; it must be text"),
+        ({**GOOD, "user": {}}, "user is {}; it must be text or a number"),
+        ({**GOOD, "id": [1]}, "id is [1]; it must be text or a number"),
+        ({**GOOD, "id": True}, "id is True"),
+        ({}, "no field 'x'"),
+        (5, "a row is an object with fields, not 5"),
+        (None, "a row is an object with fields, not None"),
+        ("9" * 5000, "not JSON that can be read: a number has thousands of digits"),
+        ("[" * 100_000, "not JSON (nested too deeply)"),
+    ],
+)
+def test_a_bad_row_names_the_field_the_value_and_what_is_expected(tmp_path, row, reason):
+    reading = read_gestures(lines(tmp_path / "g.jsonl", GOOD, row, GOOD))
+    assert len(reading.gestures) == 2 and reading.lines == [1, 3]
+    (problem,) = reading.problems
+    assert problem.line == 2 and problem.reason.startswith(reason) and len(problem.reason) < 150
+
+
+def test_what_is_null_is_not_there(tmp_path):
+    row = {**GOOD, "word": None, "user": None, "id": None}
+    (gesture,) = read_gestures(lines(tmp_path / "g.jsonl", row)).gestures
+    assert (gesture.word, gesture.user, gesture.id) == ("", "", "")
+    futo = {"word": None, "session": None, "data": [{"x": 0.1, "y": 0.5, "t": 0}]}
+    (gesture,) = read_gestures(lines(tmp_path / "f.jsonl", futo)).gestures
+    assert (gesture.word, gesture.user, gesture.id) == ("", "", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"data": 5}, "data is 5; it must be a list of points"),
+        ({"data": [5]}, "data has no field 'x' at point 0, but 5"),
+        ({"data": [{"x": 0, "y": 0}]}, "data has no field 't' at point 0, but {'x': 0"),
+        ({"data": [{"x": 10**400, "y": 0, "t": 0}]}, "x is 1000"),
+        ({"data": [{"x": 0, "y": "0.5", "t": 0}]}, "y is '0.5' at point 0"),
+        ({"word": 7}, "word is 7; it must be text"),
+        ({"session": []}, "session is []; it must be text or a number"),
+    ],
+)
+def test_a_bad_futo_row_says_why(tmp_path, change, reason):
+    row = {"word": "at", "data": [{"x": 0.1, "y": 0.5, "t": 0}]}
+    reading = read_gestures(lines(tmp_path / "f.jsonl", row, {**row, **change}))
+    assert reading.format == "futo" and len(reading.gestures) == 1
+    assert reading.problems[0].line == 2 and reading.problems[0].reason.startswith(reason)
+
+
+def test_a_log_names_the_column_that_cannot_be_read(tmp_path):
+    start, end = "s 0 360 210 {} {} 30 1 1 0 to 0", "s 9 360 210 touchend 306 30 1 1 0 to 0"
+    path = lines(tmp_path / "u.log", LOG_HEADER, start.format("touchstart", "left"), end)
+    assert read_gestures(path).problems == [(2, "x_pos is 'left' at point 0; it must be a number")]
+    wordless = LOG_HEADER.replace(" word is_err", "")
+    event = "s {} 360 210 {} 162 30 1 1 0"
+    path = lines(path, wordless, event.format(0, "touchstart"), event.format(9, "touchend"))
+    assert read_gestures(path).problems == [(2, "the log has no column 'word'")]
+
+
+def test_bad_rows_take_no_memory_beyond_the_first_and_do_not_go_on_for_ever(tmp_path, monkeypatch):
+    path = lines(tmp_path / "g.jsonl", GOOD, *["{}"] * 1500)
+    reading = read_gestures(path)
+    assert len(reading.problems) == 1000 and reading.left_out == 1500
+    assert (
+        reading.report().startswith("left out 1500 malformed") and "1497 more" in reading.report()
+    )
+    packed = tmp_path / "bomb.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"{}\n" * 200_000))
+    with pytest.raises(InputError, match=r"bomb\.jsonl\.gz: more than 100,000 rows .*no field 'x'"):
+        read_gestures(packed)
+    packed.write_bytes(gzip.compress(b"\n" * 10_000_001))
+    with pytest.raises(InputError, match=r"bomb\.jsonl\.gz: it has more than 10,000,000 lines"):
+        read_gestures(packed)
+    monkeypatch.setattr("doeblin.gestures.data._logs._MOST_EVENTS", 50)
+    still = "s 0 360 210 {} 162 30 1 1 0 to 0"
+    events = [still.format("touchstart"), *[still.format("touchmove")] * 60]
+    reading = read_gestures(lines(tmp_path / "u.log", LOG_HEADER, *events))
+    assert reading.problems[0] == (2, "more than 50 events, no touchend")
+
+
 def test_futo_rows_cover_the_letters_area(tmp_path):
     row = {
         "session": "s",

@@ -4,7 +4,8 @@ from ._generate import Generator, least_jerk
 from ._gesture import Gesture
 from ._layout import Layout
 from ._lexicon import EMBEDDED_SIZE, Lexicon
-from ._readers import Format, Problem, Reading, gesture_row, read_gestures
+from ._readers import Format, gesture_row, read_gestures
+from ._reading import Problem, Reading
 from ._statistics import Statistics, key_string, merged, statistics
 
 __all__ = [

@@ -61,12 +61,17 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def text(name: str, value: Any) -> str:
-    """Text, or a number that stands for it as identifiers do; nothing is empty."""
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    """A text; what is not there is an empty one."""
+    if not isinstance(value, str | None):
         raise InputError(f"{name} is {shown(value)}; it must be text")
-    return str(value)
+    return value or ""
+
+
+def label(name: str, value: Any) -> str:
+    """A text or a number that stands for somebody or something; what is not there is empty."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise InputError(f"{name} is {shown(value)}; it must be text or a number")
+    return "" if value is None else str(value)
 
 
 def _array(name: str, values: ArrayLike) -> NDArray[np.float64]:

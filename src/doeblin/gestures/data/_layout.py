@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError, Place
 from ..._files import read_text
-from ._fields import number, parsed
+from ._fields import number, parsed, shown
 
 Points = NDArray[np.float64]
 
@@ -145,12 +145,19 @@ class Layout:
             return np.array([self.index[letter] for letter in word], dtype=np.int64)
         except KeyError as error:
             raise InputError(
-                f"layout {self.name!r} has no key for {error.args[0]!r} in {word!r}"
+                f"layout {self.name!r} has no key for {error.args[0]!r} in {shown(word)}"
             ) from None
 
     def spells(self, word: str) -> bool:
         """Whether every letter of a word has a key."""
         return bool(word) and all(letter in self.index for letter in word)
+
+    def spelling(self, word: str) -> str:
+        """A word as its keys spell it, in lower case; empty if there is none."""
+        word = word.strip().lower()
+        if word:
+            self.encode(word)
+        return word
 
     def nearest(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
         """The key under each point: the one that holds it, or else the nearest of its row."""
