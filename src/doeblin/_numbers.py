@@ -32,13 +32,13 @@ def at_most(value: float) -> str:
     return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(value)):.4g}"
 
 
-def whole(name: str, value: Any, *, least: int) -> int:
+def whole(name: str, value: Any, *, least: int | None = None) -> int:
     """A whole number of any integer type, numpy's too; no float is rounded on the quiet."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError(f"{name} = {value!r} must be a whole number") from None
-    if number < least:
+    if least is not None and number < least:
         raise InputError(f"{name} = {number} must be at least {least}")
     return number
 

@@ -112,3 +112,13 @@ def test_words_that_cannot_be_swiped_are_refused():
     russian = Layout.from_rows(["йцу"], [0])
     with pytest.raises(InputError, match="can spell no word"):
         next(Generator(russian).sample(Lexicon.embedded(10), 1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("first", "second", "power"), [(1e308, 1e308, 1.0), (1e200, 1e200, 10.0), (1e-60, 1e-60, 10.0)]
+)
+def test_words_are_drawn_by_any_frequencies(first, second, power):
+    lexicon = Lexicon.from_pairs([("to", first), ("it", second), ("rare", first * 1e-250)])
+    drawn = [g.word for g in Generator(Layout.qwerty()).sample(lexicon, 60, power=power)]
+    assert 10 < drawn.count("to") < 50 and drawn.count("to") + drawn.count("it") == 60

@@ -1,6 +1,7 @@
 import gzip
 import pickle
 
+import numpy as np
 import pytest
 
 from doeblin import InputError
@@ -68,6 +69,39 @@ def test_a_bad_lexicon_names_the_line(tmp_path, text, words):
         Lexicon.read(path)
 
 
+@pytest.mark.filterwarnings("error")
+def test_any_positive_frequencies_have_finite_logs():
+    """Also where their sum, or a share of it, is beyond floating point."""
+    logs = Lexicon.from_pairs([("a", 1e308), ("b", 1e308), ("c", 1e-320)]).log_frequencies
+    np.testing.assert_allclose(logs[:2], np.log(0.5))
+    assert logs[2] == pytest.approx(np.log(1e-320) - np.log(1e308) - np.log(2))
+    plain = Lexicon.embedded(100)
+    shares = plain.frequencies / plain.frequencies.sum()
+    assert plain.log_frequencies.tolist() == np.log(shares).tolist()
+    for factor in (1e307, 1e-300):
+        scaled = Lexicon(plain.words, plain.frequencies * factor)
+        np.testing.assert_allclose(scaled.log_frequencies, plain.log_frequencies)
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        (("a", "1"), "the frequency of 'a' is '1'; it must be a finite number"),
+        (("a", True), "the frequency of 'a' is True"),
+        (("a", None), "the frequency of 'a' is None"),
+        (("a", 10**400), "the frequency of 'a' is 1000"),
+        (("a", 0), "the frequency of 'a' is 0; it must be positive"),
+        ((5, 1), "5 is not a word"),
+        (("A" * 500, 1), r"\(502 characters\) is not a word"),
+        (("a",), r"\('a',\) is not a word and its frequency"),
+        (7, "7 is not a word and its frequency"),
+    ],
+)
+def test_what_is_no_word_with_a_frequency_says_why(pair, words):
+    with pytest.raises(InputError, match=words):
+        Lexicon.from_pairs([pair])
+
+
 def test_unreadable_files_and_sizes_are_refused(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         Lexicon.read(tmp_path / "absent.tsv")
@@ -77,6 +111,11 @@ def test_unreadable_files_and_sizes_are_refused(tmp_path):
         Lexicon.read(binary)
     for size in (0, EMBEDDED_SIZE + 1):
         with pytest.raises(InputError, match=f"1 to {EMBEDDED_SIZE}"):
-            Lexicon.embedded(size)
+            Lexicon.embedded(size)  # pyright: ignore
     with pytest.raises(InputError, match="empty"):
         Lexicon.embedded(5).top(0)
+    for size in (2.5, "5", None):
+        with pytest.raises(InputError, match="must be a whole number"):
+            Lexicon.embedded(size)  # pyright: ignore
+        with pytest.raises(InputError, match="must be a whole number"):
+            Lexicon.embedded(5).top(size)  # pyright: ignore

@@ -194,3 +194,18 @@ def test_a_run_of_the_chain_shows_its_tours(decoder, gestures):
     assert decoder.run(gesture, steps=1, seed=3).visits == run.visits[:1]
     with pytest.raises(InputError, match="steps = 0"):
         decoder.run(gesture, steps=0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_frequencies_may_be_as_far_apart_as_numbers_are(model, compiled):
+    lexicon = Lexicon.from_pairs([("hello", 1e308), ("world", 1e308), ("people", 1e-320)])
+    decoder = Decoder(model, lexicon, compiled=compiled)
+    rng, maker = np.random.default_rng(0), Generator(decoder.layout, noise=0.3)
+    traces = [maker.gesture(word, rng) for word in lexicon.words]
+    for open_vocabulary in (False, True):
+        answers = decoder.decode(traces, top=99, open_vocabulary=open_vocabulary)
+        assert [row[0].word for row in answers[:2]] == ["hello", "world"]
+        np.testing.assert_allclose([sum(guess.probability for guess in row) for row in answers], 1)
+    adapted = decoder.adapt([traces[2]])
+    assert adapted.hand.gains(lexicon) == {2: 3.0} and adapted.decode(traces, top=1)

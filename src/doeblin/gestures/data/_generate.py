@@ -69,7 +69,7 @@ class Generator:
         if not words:
             raise InputError(f"layout {self.layout.name!r} can spell no word of the lexicon")
         ranks = [lexicon.index[word] for word in words]
-        chances = np.cumsum(lexicon.frequencies[ranks] ** power)
+        chances = np.cumsum(_powers(lexicon.frequencies[ranks], power))
         rng = np.random.default_rng(seed)
         pace = 0.0
         for number in range(count):
@@ -132,6 +132,15 @@ class Generator:
                 if near and rng.random() < leave:
                     break
         return np.array(points), 1000 * np.arange(len(points)) / (self.rate or 9.0)
+
+
+def _powers(frequencies: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Powers of frequencies, up to a factor where they would all be too large or too small."""
+    with np.errstate(over="ignore", under="ignore"):
+        powers = frequencies**power
+        if np.finfo(float).tiny <= powers.max() and np.isfinite(powers.sum()):
+            return powers
+        return np.exp(power * (np.log(frequencies) - np.log(frequencies.max())))
 
 
 def least_jerk(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
+from ..._numbers import whole
+from ._fields import number, shown
 
 _EMBEDDED = "lexicon_en.tsv.gz"
 _BLOCK = 1 << 18  # bytes that are unpacked at a time
@@ -41,19 +43,14 @@ class Lexicon:
     def from_pairs(cls, pairs: Iterable[tuple[str, float]], *, file: str | None = None) -> Lexicon:
         """From (word, frequency) pairs in any order. Errors name `file` and the pair's number."""
         seen: dict[str, float] = {}
-        for line, (word, frequency) in enumerate(pairs, start=1):
-            place = Place(file, line) if file else None
-            if not word or word != word.lower() or any(letter.isspace() for letter in word):
-                raise InputError(
-                    f"{word!r} is not a word; words are lower-case and without spaces", place=place
-                )
-            if not (math.isfinite(frequency) and frequency > 0):
-                raise InputError(
-                    f"the frequency of {word!r} is {frequency}; it must be positive and finite",
-                    place=place,
-                )
-            if word in seen:
-                raise InputError(f"{word!r} is there twice", place=place)
+        for line, pair in enumerate(pairs, start=1):
+            try:
+                word, frequency = _checked(pair)
+                if word in seen:
+                    raise InputError(f"{word!r} is there twice")
+            except InputError as error:
+                place = Place(file, line) if file else None
+                raise InputError(error.message, place=place) from None
             seen[word] = frequency
         if not seen:
             raise InputError("the lexicon has no words", place=Place(file) if file else None)
@@ -75,6 +72,7 @@ class Lexicon:
     @classmethod
     def embedded(cls, size: int = 50_000) -> Lexicon:
         """The commonest English words of the embedded list (see LEXICON-LICENSE.md)."""
+        size = whole("the embedded lexicon's size", size)
         if not 1 <= size <= EMBEDDED_SIZE:
             raise InputError(f"the embedded lexicon has 1 to {EMBEDDED_SIZE} words, not {size}")
         # It is in order and without a fault, as a test knows: no line is looked at, and none is
@@ -91,7 +89,7 @@ class Lexicon:
 
     def top(self, size: int) -> Lexicon:
         """The `size` commonest words (all, if there are fewer)."""
-        if size < 1:
+        if whole("a lexicon's size", size) < 1:
             raise InputError(f"a lexicon of {size} words is empty")
         return Lexicon(self.words[:size], self.frequencies[:size], self)
 
@@ -107,8 +105,13 @@ class Lexicon:
 
     @cached_property
     def log_frequencies(self) -> NDArray[np.float64]:
-        """Log-frequencies, normalised over the lexicon."""
-        return np.log(self.frequencies / self.frequencies.sum())
+        """Log-frequencies, normalised over the lexicon; finite however far apart they are."""
+        with np.errstate(over="ignore"):
+            total = self.frequencies.sum()
+        if np.isfinite(total) and self.frequencies.min() >= total * np.finfo(float).tiny:
+            return np.log(self.frequencies / total)
+        logs = np.log(self.frequencies)
+        return logs - np.logaddexp.reduce(logs)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -123,6 +126,24 @@ class _Embedded(Lexicon):
     @cached_property
     def whole(self) -> Lexicon:
         return self if len(self) == EMBEDDED_SIZE else Lexicon.embedded(EMBEDDED_SIZE)
+
+
+def _checked(pair: Any) -> tuple[str, float]:
+    try:
+        word, frequency = pair
+    except (TypeError, ValueError):
+        raise InputError(f"{shown(pair)} is not a word and its frequency") from None
+    if (
+        not isinstance(word, str)
+        or not word
+        or word != word.lower()
+        or any(letter.isspace() for letter in word)
+    ):
+        raise InputError(f"{shown(word)} is not a word; words are lower-case and without spaces")
+    found = number(f"the frequency of {shown(word)}", frequency)
+    if not found > 0:
+        raise InputError(f"the frequency of {shown(word)} is {found:g}; it must be positive")
+    return word, found
 
 
 def _pairs(text: str, file: str) -> Iterator[tuple[str, float]]:

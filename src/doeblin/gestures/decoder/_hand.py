@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,6 +163,8 @@ class Hand:
             number = lexicon.index.get(word)
             if number is not None:
                 expected = _PRIOR_WORDS * math.exp(lexicon.log_frequencies[number])
+                # A frequency may be less than any number but zero.
+                expected = max(expected, sys.float_info.min)
                 found[number] = min(math.log1p(times / expected), _MOST_GAIN)
         return found
 
