@@ -260,6 +260,24 @@ def test_much_is_kept_within_bounds():
     assert hand.weight == 500 and max(hand.sums) <= 1500 + 1e-6
 
 
+def test_portions_do_not_matter_where_older_words_fade():
+    rng = np.random.default_rng(0)
+    weights, values = rng.random(1300), rng.normal(size=(1300, SIZE))
+    words = [f"w{k}" for k in rng.integers(0, 700, 1300)]
+    at_once = Hand().after(weights.tolist(), values.tolist(), words)
+    assert at_once.weight == 500 and len(at_once.counts) == 500
+    for portion in (1, 100, 901):
+        hand = Hand()
+        for at in range(0, 1300, portion):
+            some = slice(at, at + portion)
+            hand = hand.after(weights[some].tolist(), values[some].tolist(), words[some])
+        assert hand.counts == at_once.counts and hand.weight == pytest.approx(500)
+        np.testing.assert_allclose(hand.sums, at_once.sums, atol=1e-9)
+    # The last words count most: those before the last 500 of weight e⁻¹ of what they did.
+    turned = Hand().after([1.0] * 1000, [[-1.0] * SIZE] * 500 + [[1.0] * SIZE] * 500, ["a"] * 1000)
+    assert turned.sums[0] == pytest.approx(500 * (1 - 2 / math.e), rel=0.01)
+
+
 def test_sharpness_is_found_again(decoder, gestures):
     """A model made twice as sure is told to be half as sure."""
     known = [gesture for gesture in gestures[400:] if gesture.word in decoder.lexicon]

@@ -144,7 +144,8 @@ class Decoder:
         It learns how the person's hand differs from others' (see `Hand`) and which words they use.
         This decoder stays as it was; `hand` of the new one can be saved. Words that are not in the
         lexicon teach nothing, words that hardly fit their trace next to nothing about the hand.
-        The result does not depend on the order in which words come, nor on how many at a time.
+        How many words come at a time makes no difference, nor does their order, up to 500 of them;
+        after that, older ones fade, and the 500 commonest stay counted, the last ones if in doubt.
         """
         for number, gesture in enumerate(confirmed):
             if not gesture.word:

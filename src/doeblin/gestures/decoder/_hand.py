@@ -137,19 +137,26 @@ class Hand:
     def after(
         self, weights: Sequence[float], values: Sequence[Sequence[float]], words: Sequence[str]
     ) -> Hand:
-        """With more words: how much each counts, what was observed, and what it was."""
+        """With more words: how much each counts, what was observed, and what it was.
+
+        Where there is no room for all, the older ones fade word by word, so that it does not
+        matter how many come at a time.
+        """
         seen = np.clip(np.asarray(values, float).reshape(len(words), -1), -_LEARNED, _LEARNED)
         weight = self.weight + float(np.sum(weights))
         sums = np.asarray(self.sums) + np.asarray(weights, float) @ seen
         if weight > _MOST_WEIGHT:
-            weight, sums = _MOST_WEIGHT, sums * (_MOST_WEIGHT / weight)
+            weight, sums = self.weight, np.array(self.sums)
+            for more, row in zip(weights, seen, strict=True):
+                weight, sums = weight + more, sums + more * row
+                if weight > _MOST_WEIGHT:
+                    weight, sums = _MOST_WEIGHT, sums * (_MOST_WEIGHT / weight)
         counts = dict(self.counts)
         for word in words:
             # Put last: of equally common words, those not met for long are dropped first.
             counts[word] = min(counts.pop(word, 0) + 1, _MOST_TIMES)
-        if len(counts) > MOST_COUNTED:
-            rare = sorted(counts, key=lambda word: counts[word])[: len(counts) - MOST_COUNTED]
-            counts = {word: times for word, times in counts.items() if word not in set(rare)}
+            if len(counts) > MOST_COUNTED:
+                del counts[min(counts, key=counts.__getitem__)]
         return Hand(weight, tuple(sums.tolist()), counts)
 
     def gains(self, lexicon: Lexicon) -> dict[int, float]:
