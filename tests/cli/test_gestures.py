@@ -118,6 +118,7 @@ def test_what_nobody_confirmed_is_not_learned(run, data, tmp_path):
     ("arguments", "words"),
     [
         (["decode", "absent.safetensors", "DATA"], "absent.safetensors: there is no such file"),
+        (["decode", "nosuch", "DATA"], "a model is a file, `shipped` or `generated`"),
         (["decode", "shipped", "absent.jsonl"], "cannot read 'absent.jsonl'"),
         (["generate", "--noise", "-1"], "noise = -1.0"),
         (["generate", "--layout", "absent.json"], "cannot read 'absent.json'"),

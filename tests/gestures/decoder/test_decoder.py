@@ -209,3 +209,30 @@ def test_frequencies_may_be_as_far_apart_as_numbers_are(model, compiled):
         np.testing.assert_allclose([sum(guess.probability for guess in row) for row in answers], 1)
     adapted = decoder.adapt([traces[2]])
     assert adapted.hand.gains(lexicon) == {2: 3.0} and adapted.decode(traces, top=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"top": 1.5}, "top = 1.5 must be a whole number"),
+        ({"top": 0}, "top = 0 must be at least 1"),
+        ({"top": "4"}, "top = '4' must be a whole number"),
+        ({"draws": 1.5}, "draws = 1.5 must be a whole number"),
+        ({"draws": 0}, "draws = 0 must be at least 1"),
+        ({"draws": 5, "seed": "a"}, "seed = 'a' must be a whole number"),
+        ({"draws": 5, "seed": 2**63}, "seed = 9223372036854775808 must be a number of 64 bits"),
+    ],
+)
+def test_options_of_decoding_that_are_no_whole_numbers_are_refused(
+    decoder, gestures, options, words
+):
+    with pytest.raises(InputError, match=words):
+        decoder.decode(gestures[:1], **options)
+    if "top" in options:
+        with pytest.raises(InputError, match=words):
+            decoder.spell(gestures[0], **options)
+
+
+def test_runs_of_no_whole_number_of_steps_are_refused(decoder, gestures):
+    with pytest.raises(InputError, match=r"steps = 1\.5 must be a whole number"):
+        decoder.run(gestures[0], steps=1.5)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._custom_types import Count, Input, RandomKey, Scalar
 from ..._errors import InputError
+from ..._numbers import whole
 from ...chains import Chain, doeblin
 from ...kernels import AbstractRestart, Gibbs
 from ..data import Gesture
@@ -83,8 +84,7 @@ def draw_words(
     decoder: Decoder, candidates: Candidates, draws: int, seed: int
 ) -> NDArray[np.float64]:
     """Frequencies of the candidates among exact draws from π̃."""
-    if draws < 1:
-        raise InputError(f"draws = {draws} must be at least 1")
+    draws, key = whole("draws", draws, least=1), _key(seed)
     chances = np.zeros(candidates.ids.shape)
     usable = candidates.ids[:, 0] >= 0
     if not usable.any():
@@ -94,17 +94,22 @@ def draw_words(
         jnp.asarray(candidates.log_u[usable]),
         jnp.asarray(decoder.log_full(candidates)[usable]),
     )
-    states = np.asarray(chain.draw_each(jax.random.key(seed), draws, xs).state)
+    states = np.asarray(chain.draw_each(key, draws, xs).state)
     num_words = candidates.ids.shape[1]
     counts = [np.bincount(row, minlength=num_words) for row in states]
     chances[usable] = np.array(counts) / draws
     return chances
 
 
+def _key(seed: int) -> RandomKey:
+    if not -(2**63) <= whole("seed", seed) < 2**63:
+        raise InputError(f"seed = {seed} must be a number of 64 bits, such as 0")
+    return jax.random.key(seed)
+
+
 def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> ChainRun:
     """Runs the chain on one gesture from a fresh restart and keeps every step."""
-    if steps < 1:
-        raise InputError(f"steps = {steps} must be at least 1")
+    steps, key = whole("steps", steps, least=1), _key(seed)
     candidates = decoder.candidates([gesture])
     epsilon, size = decoder.model.epsilon, int((candidates.ids[0] >= 0).sum())
     if not size:
@@ -115,7 +120,7 @@ def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> Chai
     log_u, log_full = candidates.log_u[0, order], decoder.log_full(candidates)[0, order]
     words = tuple(decoder.lexicon.words[k] for k in candidates.ids[0, order[:size]])
     chain, x = word_chain(epsilon, len(order)), (jnp.asarray(log_u), jnp.asarray(log_full))
-    start_key, run_key = jax.random.split(jax.random.key(seed))
+    start_key, run_key = jax.random.split(key)
     start = chain.init(start_key, x)
     visited = [(start.state[None], start.age[None])]
     if steps > 1:

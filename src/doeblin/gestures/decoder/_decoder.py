@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
+from ..._numbers import whole
 from ..data import Gesture, Layout, Lexicon
 from ._choice import use_plain
 from ._found import Candidates, Found
@@ -341,8 +342,7 @@ class Decoder:
         lexicon: those of the list that it was cut from, and spelled ones that no list has. All
         probabilities account for it.
         """
-        if top < 1:
-            raise InputError(f"top = {top} must be at least 1")
+        top = whole("top", top, least=1)
         if not gestures:
             return []
         asked = self.opened if open_vocabulary else self
@@ -377,6 +377,7 @@ class Decoder:
 
     def spell(self, gesture: Gesture, *, top: int = 4) -> list[Guess]:
         """Words out of the lexicon, with the probabilities that they have beside those in it."""
+        top = whole("top", top, least=1)
         asked, known = self.opened, len(self.lexicon)
         found = asked.candidates([gesture], open_vocabulary=True)
         chances = np.where(found.ids[0] >= known, asked.posterior(found)[0], 0.0)

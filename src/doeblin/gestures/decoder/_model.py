@@ -177,7 +177,14 @@ class Model:
     @classmethod
     def named(cls, name: str | Path) -> Model:
         """One of those that come with doeblin, `shipped` or `generated`, or that of a file."""
-        return cls._packaged(str(name)) if str(name) in _PACKAGED else cls.load(name)
+        if str(name) in _PACKAGED:
+            return cls._packaged(str(name))
+        if not Path(name).is_file():
+            raise InputError(
+                "there is no such file; a model is a file, `shipped` or `generated`",
+                place=Place(str(name)),
+            )
+        return cls.load(name)
 
     @classmethod
     def _packaged(cls, name: str) -> Model:
