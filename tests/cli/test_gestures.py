@@ -104,6 +104,31 @@ def test_malformed_rows_are_told_and_left_out(run, data, tmp_path):
     assert "left out 1 malformed rows (line 2: not JSON" in err
 
 
+def test_words_that_cannot_be_spelled_take_no_room_in_the_lexicon(run, data, tmp_path):
+    few, words = tmp_path / "few.jsonl", tmp_path / "words.tsv"
+    row = next(line for line in data.read_text().splitlines() if len(json.loads(line)["word"]) > 3)
+    few.write_text(row)
+    word = json.loads(row)["word"]
+    words.write_text(f"été\t9\nxyzzy\t5\n{word}\t3\n")
+    command = ("gestures", "decode", "shipped", few, "--lexicon", words, "--lexicon-size", 1)
+    status, out, _ = run(*command, "--json")
+    assert status == 0 and [g["word"] for g in json.loads(out)["guesses"]] == ["xyzzy"]
+    status, out, _ = run(*command, "--open-vocabulary", "--json")
+    first = json.loads(out)["guesses"][0]
+    assert status == 0 and (first["word"], first["in_lexicon"]) == (word, False)
+    status, out, _ = run("gestures", "generate", "--lexicon", words, "--lexicon-size", 1)
+    assert status == 0 and '"xyzzy"' in out
+    words.write_text("été\t9\n")
+    status, _, err = run(*command, "--open-vocabulary")
+    assert status == 3 and "layout 'qwerty' can spell no word of the lexicon" in err
+    # The embedded list, on a keyboard that lacks the letters of its commonest words.
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps({"rows": ["ybx"], "row_left_offset_keys": [0]}))
+    made = ("gestures", "generate", "--layout", keys, "--lexicon-size", 1, "--count", 1)
+    status, out, _ = run(*made)
+    assert status == 0 and json.loads(out)["word"] == "by"
+
+
 def test_what_nobody_confirmed_is_not_learned(run, data, tmp_path):
     rows = [json.loads(line) for line in data.read_text().splitlines()[:2]]
     path = tmp_path / "some.jsonl"

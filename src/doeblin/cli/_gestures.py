@@ -84,10 +84,9 @@ def generate(
 
     keys = make_layout(layout)
     maker = Generator(keys, preset, noise, rate)  # pyright: ignore[reportArgumentType]
-    rows = (
-        gesture_row(gesture, keys)
-        for gesture in maker.sample(make_lexicon(lexicon, lexicon_size), count, seed, power=power)
-    )
+    words = make_lexicon(lexicon, lexicon_size, keys)
+    made = maker.sample(words, count, seed, power=power)
+    rows = (gesture_row(gesture, keys) for gesture in made)
     if out is None:
         for row in rows:
             _console.print_json(row)
@@ -165,7 +164,7 @@ def train(
     with _bar("training", max(1, len(found) // plan.batch) * passes) as advance:
         model = train_model(
             found,
-            make_lexicon(lexicon, lexicon_size),
+            make_lexicon(lexicon, lexicon_size, keys),
             layout=keys,
             settings=Settings(prune=prune, prune_deep=prune / 1000),
             plan=plan,

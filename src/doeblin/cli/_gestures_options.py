@@ -29,7 +29,7 @@ size_option = click.option(
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
-    help="Use only the commonest words of the lexicon.",
+    help="Use only so many of the lexicon's commonest words that the layout can spell.",
 )
 format_option = click.option(
     "--format",
@@ -53,11 +53,16 @@ def make_layout(path: Path | None) -> Layout:
     return Layout.read(path) if path else Layout.qwerty()
 
 
-def make_lexicon(path: Path | None, size: int) -> Lexicon:
-    """The commonest words of a file, or of the embedded list."""
+def make_lexicon(path: Path | None, size: int, layout: Layout) -> Lexicon:
+    """The commonest words of a file, or of the embedded list, that the layout can spell."""
     from ..gestures.data import Lexicon
 
-    return Lexicon.read(path).top(size) if path else Lexicon.embedded(size)
+    if path:
+        return Lexicon.read(path).top(size, layout=layout)
+    common = Lexicon.embedded(size)
+    if set("".join(common.words)) <= set(layout.letters):
+        return common
+    return common.whole.top(size, layout=layout)
 
 
 def make_decoder(
@@ -69,7 +74,9 @@ def make_decoder(
 
     keys = Layout.read(layout) if layout else None
     whose = Hand.load(hand) if hand else None
-    return Decoder(Model.named(model), make_lexicon(lexicon, size), layout=keys, hand=whose)
+    named = Model.named(model)
+    words = make_lexicon(lexicon, size, keys or named.layout)
+    return Decoder(named, words, layout=keys, hand=whose)
 
 
 def read_data(path: Path, layout: Layout, file_format: str) -> Reading:

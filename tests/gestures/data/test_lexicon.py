@@ -32,6 +32,17 @@ def test_a_lexicon_remembers_what_it_was_cut_from(tmp_path):
     assert "brindle" in few.whole and "brindle" not in Lexicon.embedded()
 
 
+def test_words_that_a_layout_cannot_spell_need_not_count():
+    own = Lexicon.from_pairs([("été", 9), ("hello", 8), ("naïve", 7), ("world", 6), ("there", 5)])
+    layout = Layout.qwerty()
+    assert own.top(1).words == ("été",) and own.top(1, layout=layout).words == ("été", "hello")
+    cut = own.top(2, layout=layout)
+    assert cut.words == ("été", "hello", "naïve", "world") and cut.whole is own
+    assert own.top(9, layout=layout).words == own.words
+    plain = Lexicon.embedded(50)
+    assert plain.top(20, layout=layout).words == plain.top(20).words
+
+
 def test_the_notice_travels_with_the_words():
     from importlib import resources
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
 from ..._numbers import whole
 from ._fields import number, shown
+from ._layout import Layout
 
 _EMBEDDED = "lexicon_en.tsv.gz"
 _BLOCK = 1 << 18  # bytes that are unpacked at a time
@@ -87,11 +89,21 @@ class Lexicon:
         fields = text.replace("\n", "\t").split("\t", 2 * size)
         return _Embedded(tuple(fields[: 2 * size : 2]), np.array(fields[1 : 2 * size : 2], float))
 
-    def top(self, size: int) -> Lexicon:
-        """The `size` commonest words (all, if there are fewer)."""
+    def top(self, size: int, *, layout: Layout | None = None) -> Lexicon:
+        """The `size` commonest words (all, if there are fewer).
+
+        With a `layout`, words that it cannot spell do not count: they stay where they are between
+        the others, as no candidates.
+        """
         if whole("a lexicon's size", size) < 1:
             raise InputError(f"a lexicon of {size} words is empty")
+        if layout is not None:
+            size = next(islice(self._spelt(layout), size - 1, None), len(self))
         return Lexicon(self.words[:size], self.frequencies[:size], self)
+
+    def _spelt(self, layout: Layout) -> Iterator[int]:
+        """The places, from 1, of the words that a layout can spell."""
+        return (at for at, word in enumerate(self.words, start=1) if layout.spells(word))
 
     @cached_property
     def whole(self) -> Lexicon:
