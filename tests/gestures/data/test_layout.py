@@ -72,7 +72,17 @@ def test_other_alphabets_have_layouts_too():
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({"keys": []}, "IndexError"),
+        ({"keys": [], "width": 1, "height": 1}, "has no keys"),
+        ({"keys": []}, "needs the field 'width'"),
+        ({}, "not a layout: {}; a layout has `keys`"),
+        ([], r"not a layout: \[\]"),
+        ({"keys": 5}, "keys is 5; it must be a list"),
+        ({"keys": [5]}, "a key needs the field 'letter', got 5"),
+        ({"keys": [{"letter": 5}]}, "one letter, got 5"),
+        ({"keys": [{"letter": "a", "x": 0}], "width": 1, "height": 1}, "'a' needs the field 'y'"),
+        ({"rows": []}, "needs the field 'row_left_offset_keys'"),
+        ({"rows": "abc", "row_left_offset_keys": [0, 0, 0]}, "rows is 'abc'; it must be a list"),
+        ({"rows": [5], "row_left_offset_keys": [0]}, "a row is 5; it must be text"),
         ({"rows": ["ab", "bc"], "row_left_offset_keys": [0, 0]}, "more than one key for"),
         ({"rows": ["ab"], "row_left_offset_keys": [0, 1]}, "as many offsets"),
         ({"rows": ["aB"], "row_left_offset_keys": [0]}, "lower-case"),

@@ -93,6 +93,10 @@ def test_users_factors_join_the_full_model(model, lexicon, gestures):
     assert before[gesture.word] > after.get(gesture.word, 0.0) <= model.epsilon
     with pytest.raises(InputError, match="must return a finite number for each"):
         Decoder(model, lexicon, factors={"bad": lambda g, words: [0.0]}).decode([gesture])
+    with pytest.raises(InputError, match=r"'text' must return a finite number for each.*\['a'"):
+        Decoder(model, lexicon, factors={"text": lambda g, words: ["a"] * len(words)}).decode(
+            [gesture]
+        )
     with pytest.raises(InputError, match="built-in"):
         Decoder(model, lexicon, factors={"letters": never_the_truth})
 

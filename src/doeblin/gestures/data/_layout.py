@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError, Place
 from ..._files import read_text
-from ._fields import number, parsed, shown
+from ._fields import number, parsed, shown, text
 
 Points = NDArray[np.float64]
 
@@ -93,20 +93,14 @@ class Layout:
             return _from_json(value)
         except InputError as error:
             raise InputError(error.message, place=place) from None
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise InputError(
-                f"not a layout: {type(error).__name__}: {error}; a layout has `keys` with a "
-                "`letter`, `x` and `y` each, or `rows` with `row_left_offset_keys`",
-                place=place,
-            ) from None
 
     @classmethod
     def read(cls, path: str | Path) -> Layout:
         """A layout from a JSON file."""
         place = Place(str(path))
-        text = read_text(path, pipes=True)
+        source = read_text(path, pipes=True)
         try:
-            value = parsed(text)
+            value = parsed(source)
         except InputError as error:
             raise InputError(f"the layout is {error.message}", place=place) from None
         return cls.from_json(value, place=place)
@@ -168,34 +162,52 @@ class Layout:
 
 
 def _from_json(value: Any) -> Layout:
-    name = str(value.get("name", "layout"))
-    if "rows" in value:
-        return Layout.from_rows(
-            [str(row) for row in value["rows"]],
-            [number("row_left_offset_keys", offset) for offset in value["row_left_offset_keys"]],
-            name=str(value.get("name", "rows")),
+    if not isinstance(value, dict) or not ("rows" in value or "keys" in value):
+        raise InputError(
+            f"not a layout: {shown(value)}; a layout has `keys` with a `letter`, `x` and `y` each, "
+            "or `rows` with `row_left_offset_keys`"
         )
-    keys = value["keys"]
-    letters = "".join(str(key["letter"]) for key in keys)
-    if len(letters) != len(keys):
-        raise InputError(f"layout {name!r}: each key needs one letter")
-    if "cx" in keys[0]:
+    name = str(value.get("name", "rows" if "rows" in value else "layout"))
+    if "rows" in value:
+        rows, offsets = (_list(name, value, field) for field in ("rows", "row_left_offset_keys"))
+        return Layout.from_rows(
+            [text(f"layout {name!r}: a row", row) for row in rows],
+            [number(f"layout {name!r}: row_left_offset_keys", offset) for offset in offsets],
+            name=name,
+        )
+    keys = _list(name, value, "keys")
+    for key in keys:
+        letter = _field(f"layout {name!r}: a key", key, "letter")
+        if not isinstance(letter, str) or len(letter) != 1:
+            raise InputError(f"layout {name!r}: each key needs one letter, got {shown(letter)}")
+    letters = "".join(key["letter"] for key in keys)
+    if keys and "cx" in keys[0]:
         rx, ry = (_halves(name, keys, field) for field in ("rx", "ry"))
         width, height = 0.5 / float(np.median(rx)), 0.5 / float(np.median(ry))
         centres = [(_of(name, key, "cx") * width, _of(name, key, "cy") * height) for key in keys]
         return Layout(name, letters, np.array(centres, float), width, height)
-    return Layout(
-        name,
-        letters,
-        np.array([(_of(name, key, "x"), _of(name, key, "y")) for key in keys], float),
-        value["width"],
-        value["height"],
-        value.get("aspect", _ASPECT),
-    )
+    width, height = (_field(f"layout {name!r}", value, field) for field in ("width", "height"))
+    centres = np.array([(_of(name, key, "x"), _of(name, key, "y")) for key in keys], float)
+    return Layout(name, letters, centres, width, height, value.get("aspect", _ASPECT))
+
+
+def _field(what: str, value: Any, field: str) -> Any:
+    if not isinstance(value, dict) or field not in value:
+        raise InputError(f"{what} needs the field {field!r}, got {shown(value)}")
+    return value[field]
+
+
+def _list(name: str, value: Any, field: str) -> list[Any]:
+    found = _field(f"layout {name!r}", value, field)
+    if not isinstance(found, list):
+        raise InputError(f"layout {name!r}: {field} is {shown(found)}; it must be a list")
+    return found
 
 
 def _of(name: str, key: Any, field: str) -> float:
-    return number(f"layout {name!r}: {field} of the key {str(key['letter'])!r}", key[field])
+    what = f"the key {key['letter']!r}"
+    found = _field(f"layout {name!r}: {what}", key, field)
+    return number(f"layout {name!r}: {field} of {what}", found)
 
 
 def _halves(name: str, keys: Any, field: str) -> list[float]:

@@ -280,11 +280,15 @@ class Decoder:
             found = ids[row] >= 0
             words = [self.word(number, spelled) for number in ids[row, found]]
             for column, (name, factor) in enumerate(self.factors.items()):
-                scores = np.asarray(factor(gesture, words), dtype=float)
+                given = factor(gesture, words)
+                try:
+                    scores = np.asarray(given, dtype=float)
+                except (TypeError, ValueError):
+                    scores = np.empty(0)
                 if scores.shape != (len(words),) or not np.isfinite(scores).all():
                     raise InputError(
                         f"factor {name!r} must return a finite number for each of {len(words)} "
-                        f"words, got {scores!r}"
+                        f"words, got {given!r}"
                     )
                 own[row, found, column] = scores
         return np.concatenate([values, own], axis=2)
