@@ -45,7 +45,14 @@ def test_a_chain_runs_under_blackjax(blackjax):
     np.testing.assert_array_equal(np.asarray(ages) == 0, restarted)
 
 
-@pytest.mark.parametrize("sampler", ["hmc", "mala", "random walk"])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        "random walk",
+        pytest.param("mala", marks=pytest.mark.thorough),
+        pytest.param("hmc", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_blackjax_sampler_serves_as_a_kernel(sampler, blackjax):
     """u and the sampler's target are one normal law, so π̃ is that law, for every ε."""
 

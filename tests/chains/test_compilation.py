@@ -64,19 +64,33 @@ def scale(by, state):
     return by * state
 
 
+MAKE = {
+    "module": Scaled,
+    "partial": lambda by: partial(scale, by),
+    "JAX's partial": lambda by: jax.tree_util.Partial(lambda by, state: by * state, by),
+}
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        Scaled,
-        lambda by: partial(scale, by),
-        lambda by: jax.tree_util.Partial(lambda by, state: by * state, by),
+        pytest.param(make, id=name, marks=() if name == "partial" else pytest.mark.thorough)
+        for name, make in MAKE.items()
     ],
-    ids=["module", "partial", "JAX's partial"],
 )
-def test_modules_and_partial_functions_are_compared_by_value(make):
+def test_estimates_of_modules_and_partial_functions_are_compiled_once(make):
     truth, _ = estimated(make(jnp.array(1.0)))
     assert estimated(make(jnp.array(1.0))) == (truth, 0)
     assert estimated(make(jnp.array(3.0))) == (pytest.approx(3 * truth), 0)
+
+
+@pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
+def test_modules_and_partial_functions_are_compared_by_value(make):
+    first, second = by_value(make(jnp.array(1.0))), by_value(make(jnp.array(3.0)))
+    assert jax.tree.structure(first) == jax.tree.structure(second)
+    assert first(jnp.array(2.0)) == 2 and second(jnp.array(2.0)) == 6
+    other = by_value(make(jnp.arange(2)))
+    assert jax.tree.leaves(other)[0].shape == (2,)
 
 
 def test_what_a_function_encloses_comes_back_as_it_was():

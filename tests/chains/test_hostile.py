@@ -185,10 +185,14 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
+# Of `make test`, by its part in double precision alone.
+DOUBLE = (pytest.mark.double, pytest.mark.thorough)
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(make, id=name, marks=pytest.mark.double if name == "splitting" else ())
+        pytest.param(make, id=name, marks=DOUBLE if name == "splitting" else ())
         for name, make in CASES.items()
     ],
 )
@@ -219,8 +223,10 @@ def assert_independent(a: np.ndarray, b: np.ndarray) -> None:
         assert chi2_contingency(table).pvalue >= LEVEL
 
 
+@pytest.mark.thorough
 def test_inputs_and_estimates_agree_with_enumeration():
-    """The splitting chain through two more doors."""
+    """The splitting chain through two more doors; `test_keys` goes through them without stages,
+    `test_chain` and `test_regeneration` with less to carry."""
     schedule = Schedule.cycle([0.6, 0.3, 0.2])
     case, chain = splitting(schedule), splitting(schedule).chain
     key = jax.random.key(3)

@@ -33,6 +33,7 @@ def test_estimates_are_within_their_errors(name):
 
 
 @pytest.mark.double
+@pytest.mark.thorough  # in single precision only; whole tours are summed in it above
 def test_estimates_within_stages():
     chain, law = finite_chain(SCHEDULES["cycle"])
     estimate = chain.estimate(

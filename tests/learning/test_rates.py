@@ -120,6 +120,7 @@ updated = jax.jit(em_stage_matrix, static_argnames="restart_stage")
 
 
 @pytest.mark.double
+@pytest.mark.thorough  # in single precision only
 def test_em_keeps_what_is_impossible_impossible():
     cycle = exit_rates(jnp.array([0.3, -1.0]))
     counts = jnp.array([[0, 1.0, 0], [0, 2.0, 0.7], [0, 0, 3.0]])
