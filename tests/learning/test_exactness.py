@@ -269,7 +269,8 @@ def test_walks_that_go_on_have_lanes(num_walks: int):
     """At every step at least as many as walks are under way, of ten thousand sets of them."""
     for horizon in (Geometric(0.1), FixedHorizon(0.1, 7)):
         keys = jax.random.split(jax.random.key(num_walks), 10_000)
-        lengths = np.asarray(jax.vmap(lambda key, h=horizon: h.lengths(key, num_walks))(keys))
+        drawn = jax.jit(jax.vmap(lambda key, h=horizon: h.lengths(key, num_walks)))
+        lengths = np.asarray(drawn(keys))
         lanes = np.repeat(*np.transpose(horizon.segments(num_walks)))
         assert lanes[0] == num_walks and lengths.max() <= len(lanes)
         for step in range(lengths.max()):
