@@ -48,10 +48,9 @@ def obligations(system: System, invariants: Sequence[Term]) -> list[Obligation]:
 def recheck(system: System, invariants: Sequence[Term], budget: Budget) -> str | None:
     """None when every obligation is confirmed, else the one that is not, with the reason."""
     context = budget.context()
-    translate = Translator(context)
     quick = budget.part(math.inf, reals=False)
     for obligation in obligations(system, invariants):
-        formula = translate(obligation.formula)
+        formula = Translator(context)(obligation.formula)
         answer = ""
         for made in (quick.solver, solving) if _multiplies(obligation.formula) else ():
             if answer != "unsat":
