@@ -24,7 +24,7 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ._children import process_pool
@@ -143,7 +143,7 @@ class _Here(Executor):
 def processes(jobs: int) -> Iterator[Fleet]:
     """So many processes of this machine."""
     with ThreadPoolExecutor(jobs) as threads, contextlib.ExitStack() as pools:
-        yield Fleet(_Processes(jobs, threads, pools), lambda: jobs)
+        yield Fleet(_Processes(threads, pools), lambda: jobs)
 
 
 class _Processes(Executor):
@@ -152,17 +152,18 @@ class _Processes(Executor):
     A pool of all would be broken by that, and could not say whose task it was.
     """
 
-    def __init__(self, jobs: int, threads: ThreadPoolExecutor, pools: contextlib.ExitStack):
+    def __init__(self, threads: ThreadPoolExecutor, pools: contextlib.ExitStack):
         self._threads, self._pools = threads, pools
         self._idle: SimpleQueue[ProcessPoolExecutor] = SimpleQueue()
-        for _ in range(jobs):
-            self._idle.put(pools.enter_context(process_pool(1)))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return self._threads.submit(self._run, fn, *args, **kwargs)
 
     def _run(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        pool = self._idle.get()
+        try:
+            pool = self._idle.get_nowait()
+        except Empty:  # as many as are asked at once, however many may be
+            pool = self._pools.enter_context(process_pool(1))
         try:
             return pool.submit(fn, *args, **kwargs).result()
         except BrokenProcessPool:

@@ -149,6 +149,8 @@ def test_a_process_that_dies_costs_its_own_task_a_retry_and_no_other(tmp_path: P
             list(finished(two, eval, [die]))
         assert dict(finished(two, eval, ["'after'"])) == {0: "after"}
     assert dict(finished(None, eval, ["1", "2"])) == {0: 1, 1: 2}
+    with processes(10**9) as many:  # as many as there are tasks
+        assert dict(finished(many, eval, ["6 * 7"])) == {0: 42}
 
 
 # ---- a cluster
