@@ -35,8 +35,9 @@ njit: Any = partial(_njit, no_cfunc_wrapper=True)
 intrinsic: Any = extending.intrinsic
 types = numba.types
 
-# What is called with a literal is compiled for it separately; this is just a number.
+# What is called with a literal is compiled for it separately; these are just values.
 NOUGHT = np.int64(0)
+NO, YES = np.bool_(False), np.bool_(True)
 
 
 _ABOUT: dict[Any, float] = {}

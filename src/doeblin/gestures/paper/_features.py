@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._numba import njit
+from ..._numba import NOUGHT, njit
 from .._distance import changes
 from ..data import Layout, Lexicon
 
@@ -167,6 +167,14 @@ def spell(num_keys, z, length, letters):
 
 
 @njit
+def copy(source, size, target):
+    """Its first numbers, one by one: for `target[:size] = source[:size]` numba compiles, for
+    seconds, what it would say if the sizes differed."""
+    for i in range(size):
+        target[i] = source[i]
+
+
+@njit
 def make_slopes(size):
     """A gradient of zeros."""
     return Slopes(np.zeros(size), np.zeros(size, np.uint8), np.zeros(size + 1, np.int64))
@@ -185,7 +193,7 @@ def touch(slopes, at, amount):
 @njit
 def add_features(model, x, z, full, amount, slopes):
     """Adds `amount` times the features of a labelling."""
-    add_features_of(model, x, (0, len(x)), z, full, amount, slopes)
+    add_features_of(model, x, (NOUGHT, len(x)), z, full, amount, slopes)
 
 
 @njit

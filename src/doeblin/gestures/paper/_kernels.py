@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._numba import njit
+from ..._numba import YES, njit
 from ._features import (
     add_features_of,
+    copy,
     label_index,
     letter_index,
     lift,
@@ -194,13 +195,13 @@ def block_step(model, field, x, weights, z, versions, chances):
     """
     count, length = len(versions), len(x)
     last = 2 * model.num_keys + 1 if model.hard else model.num_keys + 1
-    versions[0, :length] = z[:length]
+    copy(z, length, versions[0])
     prefix = np.random.random() < 0.5
     cut = np.random.randint(1, length + 1) if prefix else np.random.randint(0, length)
     top = -np.inf
     for k in range(count):
         if k > 0:
-            versions[k, :length] = versions[0, :length]
+            copy(versions[0], length, versions[k])
             if prefix:
                 draw_prefix(field, last, cut, length, versions[k])
             else:
@@ -214,7 +215,7 @@ def block_step(model, field, x, weights, z, versions, chances):
     for k in range(count):
         chances[k] /= total
     chosen = draw(chances, count)
-    z[:length] = versions[chosen, :length]
+    copy(versions[chosen], length, z)
     return chosen, 0 if prefix else cut, min(cut + 1, length) if prefix else length
 
 
@@ -313,7 +314,7 @@ def add_move(record, step, chosen, model, x, z, amount, slopes):
         if not again and abs(share) > _SMALL_BLOCK:
             # The shares add up to zero, and so do the features that all versions have.
             between = record.sites[step], record.stops[step]
-            add_features_of(model, x, between, versions[k], True, amount * share, slopes)
+            add_features_of(model, x, between, versions[k], YES, amount * share, slopes)
 
 
 @njit
@@ -329,6 +330,6 @@ def same(one, other, length):
 def replay(record, step, length, z):
     """Takes a kept step once more."""
     if record.versions.shape[1] > 0:
-        z[:length] = record.versions[step][record.new[step], :length]
+        copy(record.versions[step][record.new[step]], length, z)
     else:
         z[record.sites[step]] = record.new[step]

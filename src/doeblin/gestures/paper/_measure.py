@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..._numba import kept
+from ..._numba import NO, NOUGHT, YES, kept
 from ._features import edit_distance, spell
 from ._kernels import make_record, move, prefix_sums
 from ._passes import LONGEST_TOUR, tour_length
@@ -35,13 +35,13 @@ def measure(model, gestures, weights, plan):
     for e in range(count):
         length, size = gestures.x_sizes[e], gestures.y_sizes[e]
         x, y = gestures.xs[e, :length], gestures.ys[e, :size]
-        fill_field(field, num_keys, x, length, weights.restart, hard, False)
+        fill_field(field, num_keys, x, length, weights.restart, hard, NO)
         if plan.proposals > 0:
-            fill_field(proposal, num_keys, x, length, weights.frozen, hard, True)
+            fill_field(proposal, num_keys, x, length, weights.frozen, hard, YES)
         distinct, samples = 0, 0
         for _ in range(chains):
             if plan.from_restart:
-                draw_suffix(field, num_keys, 0, length, z)
+                draw_suffix(field, num_keys, NOUGHT, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
@@ -89,11 +89,11 @@ def rerank(model, gestures, restart, draws, power):
     out = np.zeros(count)
     for e in range(count):
         x, length = gestures.xs[e], gestures.x_sizes[e]
-        fill_field(field, num_keys, x, length, restart, hard, False)
+        fill_field(field, num_keys, x, length, restart, hard, NO)
         unary, step = field.unary, field.step
         best = -np.inf
         for _ in range(draws):
-            draw_suffix(field, num_keys, 0, length, z)
+            draw_suffix(field, num_keys, NOUGHT, length, z)
             size = spell(num_keys, z, length, letters)
             node = 0
             for k in range(size):

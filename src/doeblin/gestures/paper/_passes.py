@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import kept, njit
-from ._features import adagrad, add_features, edit_distance, lift, make_slopes, reward, spell
-from ._kernels import add_move, make_record, move, prefix_sums, replay
+from ..._numba import NO, NOUGHT, YES, kept, njit
+from ._features import adagrad, add_features, copy, edit_distance, lift, make_slopes, reward, spell
+from ._kernels import add_move, make_record, move, prefix_sums, replay, same
 from ._restart import draw_lattice, draw_suffix, expect, fill_field, lattice, make_field
 
 # A tour is cut off at this many times its mean length.
@@ -55,7 +55,7 @@ def spells(num_keys, z, length, y, size, letters):
     """Whether a labelling spells the word y."""
     if spell(num_keys, z, length, letters) != size:
         return False
-    return np.array_equal(letters[:size], y[:size])
+    return same(letters, y, size)
 
 
 @njit
@@ -118,9 +118,9 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
         length, size = gestures.x_sizes[e], gestures.y_sizes[e]
         x, y = gestures.xs[e, :length], gestures.ys[e, :size]
         prefix_sums(num_keys, full, sums)
-        last, log_partition = fill_field(field, num_keys, x, length, restart, hard, False)
+        last, log_partition = fill_field(field, num_keys, x, length, restart, hard, NO)
         if plan.proposals > 0:
-            fill_field(proposal, num_keys, x, length, frozen, hard, True)
+            fill_field(proposal, num_keys, x, length, frozen, hard, YES)
         log_word = 0.0
         if backward_chains > 0:
             log_word = lattice(num_keys, y, size, length, hard, field.unary, field.step, spellings)
@@ -132,8 +132,8 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
             if back:
                 draw_lattice(num_keys, y, size, length, hard, field.step, spellings, z)
             else:
-                draw_suffix(field, num_keys, 0, length, z)
-            first[c] = z
+                draw_suffix(field, num_keys, NOUGHT, length, z)
+            copy(z, longest, first[c])
             lengths[c] = tour_length(epsilon, most) if mean_length > 0 else 0
             begin = 0.0
             if backward_chains > 0:
@@ -170,7 +170,7 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
             kind = 1 if back else 0
             others = prefixes[kind] - lengths[c] - 1
             base = (earned[kind] - own) / others if plan.baseline and others > 0 else 0.0
-            z[:] = first[c]
+            copy(first[c], longest, z)
             to_go, run = own, 0.0
             for t in range(lengths[c] + 1):
                 less = base * (lengths[c] + 1 - t)
@@ -197,7 +197,7 @@ def doeblin_pass(model, gestures, order, weights, squares, plan, rate):
                 if back and t < lengths[c] and record.old[c, t + 1] == record.new[c, t + 1]:
                     continue
                 amount = (run if back else own - less) / total
-                add_features(model, x, z, False, amount, slopes)
+                add_features(model, x, z, NO, amount, slopes)
                 restarted += amount
                 run = 0.0
         if plan.train_restart:
@@ -231,17 +231,17 @@ def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
         x, y = gestures.xs[e, :length], gestures.ys[e, :size]
         prefix_sums(num_keys, full, sums)
         if plan.from_restart:
-            fill_field(field, num_keys, x, length, weights.restart, model.hard, False)
+            fill_field(field, num_keys, x, length, weights.restart, model.hard, NO)
         for c in range(chains):
             if plan.from_restart:
-                draw_suffix(field, num_keys, 0, length, z)
+                draw_suffix(field, num_keys, NOUGHT, length, z)
             else:
                 for i in range(length):
                     z[i] = x[i] + 1
             for t in range(1, transitions + 1):
                 move(record, (0, 0), model, field, x, weights, sums, z)
                 if t > burn:
-                    states[c, t - burn - 1] = z
+                    copy(z, longest, states[c, t - burn - 1])
                     rewards[c, t - burn - 1] = reward_of(num_keys, z, length, y, letters)
         total = rewards.sum()
         log_reward += math.log(total / (chains * counted))
@@ -250,14 +250,14 @@ def gibbs_pass(model, gestures, order, weights, squares, plan, rate):
             for t in range(counted):
                 amount += rewards[c, t] / total - 1.0 / (chains * counted)
                 # Runs of one state are added at once.
-                same = t + 1 < counted
-                if same:
+                stays = t + 1 < counted
+                if stays:
                     for i in range(length):
                         if states[c, t, i] != states[c, t + 1, i]:
-                            same = False
+                            stays = False
                             break
-                if not same:
-                    add_features(model, x, states[c, t], True, amount, slopes)
+                if not stays:
+                    add_features(model, x, states[c, t], YES, amount, slopes)
                     amount = 0.0
         adagrad(full, squares[1], slopes, rate)
     return log_reward / len(order), len(order) * chains * transitions

@@ -327,11 +327,13 @@ def expect_lattice(num_keys, x, y, hard, field, sums, amount, slopes):
         if i == 0:
             break
         new[:] = 0.0
+        scale = 0.0
         for sweep in range(2):
             # The first sweep finds the scale, the second one adds the edges.
-            scale = 1.0
             if sweep == 1:
-                scale = (sums[i - 1, : size + 1] * new).sum()
+                for j in range(size + 1):
+                    for kind in range(3):
+                        scale += sums[i - 1, j, kind] * new[j, kind]
             for j in range(size + 1):
                 for kind in range(kinds):
                     if after[j, kind] <= 0.0 or (j == 0 and kind > 0):
@@ -350,7 +352,9 @@ def expect_lattice(num_keys, x, y, hard, field, sums, amount, slopes):
                             if share != 0.0:
                                 at = step_index(num_keys, x[i], p, v)
                                 touch(slopes, at, share)
-        after[:] = new / (sums[i - 1, : size + 1] * new).sum()
+        for j in range(size + 1):
+            for kind in range(3):
+                after[j, kind] = new[j, kind] / scale
 
 
 @kept(about=5)
