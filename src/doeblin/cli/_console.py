@@ -14,6 +14,7 @@ import click
 
 from .._errors import InputError, OutputError
 from .._text import json_text, visible
+from ._progress import make_way
 from ._status import Status
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def echo(
     line = visible(str(text))
     if lead:
         line = f"{click.style(visible(lead), fg=colour, bold=True)} {line}"
+    make_way(err=err)
     try:
         click.echo(line, err=err)
     except BrokenPipeError:

@@ -26,10 +26,11 @@ from ._gestures_options import (
     size_option,
 )
 from ._gestures_people import adapt, tune
+from ._progress import Waiting
 
 if TYPE_CHECKING:
     from ..gestures.data import Gesture
-    from ..gestures.decoder import Decoder
+    from ..gestures.decoder import Decoder, Guess
 
 
 @click.group()
@@ -177,6 +178,9 @@ def train(
         )
     model.save(out)
     seconds = time.perf_counter() - start
+    if neural and model.word_network is None:
+        said = "too few gestures whose words are found, to train networks: the model has none"
+        _console.echo(said, err=True)
     if as_json:
         _console.print_json({"model": str(out), "seconds": seconds, **model.about})
     else:
@@ -215,7 +219,7 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--draws",
             type=click.IntRange(min=1),
-            help="Decode by this many exact draws from the Doeblin chain, not by rescoring.",
+            help="Decode by so many exact draws from the Doeblin chain (10 million at most).",
         ),
         click.option(
             "--open-vocabulary",
@@ -251,16 +255,22 @@ def decode(
       doeblin gestures decode shipped swipes.jsonl --top 4
       doeblin gestures decode model.safetensors swipes.jsonl --draws 500 --json
     """
-    for at in range(0, len(found), 64):
-        some = found[at : at + 64]
-        answers = decoder.decode(some, top=top, **{**how, "seed": how["seed"] + at})
-        for number, (gesture, guesses) in enumerate(zip(some, answers, strict=True), at + 1):
-            if as_json:
-                words = [guess._asdict() for guess in guesses]
-                _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
-            else:
-                shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
-                _console.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
+    with Waiting("decoding") as waiting:
+        for at in range(0, len(found), 64):
+            waiting.what = f"decoded {at:,} of {len(found):,} gestures"
+            some = found[at : at + 64]
+            answers = decoder.decode(some, top=top, **{**how, "seed": how["seed"] + at})
+            for number, (gesture, guesses) in enumerate(zip(some, answers, strict=True), at + 1):
+                _show_guesses(number, gesture, guesses, as_json)
+
+
+def _show_guesses(number: int, gesture: Gesture, guesses: list[Guess], as_json: bool) -> None:
+    if as_json:
+        words = [guess._asdict() for guess in guesses]
+        _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
+    else:
+        shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
+        _console.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
 
 
 @gestures.command()
@@ -298,7 +308,8 @@ def evaluate(
         return
     from ..gestures.decoder import evaluate as evaluate_decoder
 
-    with _console.fleet(jobs, cluster, single=True) as fleet:
+    told = f"evaluating on {len(found):,} gestures"
+    with _console.fleet(jobs, cluster, single=True) as fleet, Waiting(told):
         report = evaluate_decoder(decoder, found, fleet=fleet, **how)
     if as_json:
         _console.print_json(report)
@@ -326,7 +337,8 @@ def _adaptation(
 
     if how["draws"] is not None or how["open_vocabulary"]:
         raise InputError("--adapt goes with neither --draws nor --open-vocabulary")
-    report = evaluate_adaptation(decoder, found, given=given)
+    with Waiting(f"evaluating on {len(found):,} gestures"):
+        report = evaluate_adaptation(decoder, found, given=given)
     if as_json:
         _console.print_json(report)
         return

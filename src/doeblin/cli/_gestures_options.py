@@ -9,6 +9,7 @@ import click
 
 from .._errors import InputError, Place
 from . import _console
+from ._progress import Waiting
 
 if TYPE_CHECKING:
     from ..gestures.data import Layout, Lexicon, Reading
@@ -83,7 +84,8 @@ def read_data(path: Path, layout: Layout, file_format: str) -> Reading:
     """The gestures of a file; rows that cannot be used are told on standard error."""
     from ..gestures.data import read_gestures
 
-    reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
+    with Waiting(f"reading {path.name}"):
+        reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
     if reading.problems:
         _console.echo(f"{path}: {reading.report()}", err=True)
     if not reading.gestures:

@@ -17,6 +17,7 @@ from ._gestures_options import (
     read_data,
     size_option,
 )
+from ._progress import Waiting
 
 
 @click.command()
@@ -63,7 +64,8 @@ def adapt(
                 "leave the row out",
                 place=Place(str(data), line),
             )
-    adapted = decoder.adapt(found.gestures)
+    with Waiting(f"learning from {len(found.gestures):,} gestures"):
+        adapted = decoder.adapt(found.gestures)
     adapted.hand.save(hand)
     if as_json:
         _console.print_json(adapted.hand.to_json())
@@ -113,9 +115,11 @@ def tune(
     found = read_data(data, decoder.layout, file_format).gestures
     new = decoder.model
     if sharpness:
-        new = replace(new, sharpness=fit_sharpness(decoder, found))
+        with Waiting(f"fitting the sharpness to {len(found):,} gestures"):
+            new = replace(new, sharpness=fit_sharpness(decoder, found))
     if hands:
-        fitted = fit_hands(decoder, found)
+        with Waiting(f"fitting hands to {len(found):,} gestures"):
+            fitted = fit_hands(decoder, found)
         if fitted is None:
             raise InputError("too few people with enough words here", place=Place(str(data)))
         new = replace(new, hands=fitted)

@@ -134,9 +134,6 @@ def _explain(error: BaseException, state: _State) -> int:
         echo_lines(error.format_message())
         return Status.DONE
     status, text = _told(error)
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        echo_lines(error.ctx.get_usage(), err=True)
-        echo(f"Try '{error.ctx.command_path} --help' for help.", err=True)
     if text is not None:
         marked = status not in (Status.INTERRUPTED, Status.TERMINATED)
         echo(text, lead="error:" if marked else "", colour="red", err=True)
@@ -154,7 +151,10 @@ def _told(error: BaseException) -> tuple[Status, str | None]:
     if isinstance(error, BrokenPipeError):
         return Status.CLOSED_PIPE, None
     if isinstance(error, click.ClickException):
-        return Status.INPUT_ERROR, error.format_message()
+        text = " ".join(error.format_message().split())
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            text = f"{text.removesuffix('.')}; '{error.ctx.command_path} --help' says what there is"
+        return Status.INPUT_ERROR, text
     if isinstance(error, InputError | MissingExtraError):
         return Status.INPUT_ERROR, str(error)
     if isinstance(error, OutputError):

@@ -14,7 +14,7 @@ import click
 
 from .._errors import InputError
 from . import _console
-from ._progress import progress
+from ._progress import Waiting, progress, stage_of
 from ._status import Status, Terminated
 from ._verify_files import OUTPUTS, check_targets, reproduced, write_outputs
 
@@ -142,13 +142,19 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     cancel, done = threading.Event(), threading.Event()
     box: list[Any] = []
     started, last = time.monotonic(), clock() + settings["timeout"] + GRACE
+    waiting = Waiting(f"reading {path.name}", settings["timeout"])
+
+    def hear(news: Any) -> None:
+        waiting.what = f"proving {path.name}: {stage_of(news)}"
 
     def work() -> None:
         try:
             before = time.monotonic()
             program = read_program(path, ints=options["ints"])
             spent = time.monotonic() - before
-            box.append((program, prove(program, cancel=cancel, spent=spent, **settings)))
+            waiting.what = f"proving {path.name}"
+            more = {"cancel": cancel, "spent": spent, "on_event": hear}
+            box.append((program, prove(program, **more, **settings)))
         except BaseException as error:  # handed to the main thread
             box.append(error)
         finally:
@@ -160,9 +166,8 @@ def _one(path: Path, settings: dict[str, Any], options: dict[str, Any]) -> int:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        while not done.wait(0.02):
-            if clock() > last:
-                _give_up(path, settings, options)
+        if not waiting.wait_for(done, lambda: clock() > last):
+            _give_up(path, settings, options)
     except KeyboardInterrupt as stop:
         cancel.set()
         if not done.wait(1.0):  # the solver does not heed it
