@@ -1,11 +1,23 @@
 import dataclasses
+import functools
+import types
 
+import jax
 import numpy as np
 import pytest
 
 from doeblin import InputError
 from doeblin.gestures.data import Generator, Gesture, Layout, Lexicon
-from doeblin.gestures.decoder import Decoder, Model, Settings
+from doeblin.gestures.decoder import (
+    Decoder,
+    Model,
+    Settings,
+    evaluate,
+    evaluate_adaptation,
+    fit_hands,
+    fit_sharpness,
+    train,
+)
 from tests.statistics import assert_follows
 
 from .masses import own_mass
@@ -139,7 +151,13 @@ def test_options_are_checked(decoder, gestures):
         decoder.decode(gestures[:1], top=0)
     with pytest.raises(InputError, match="draws = 0"):
         decoder.decode(gestures[:1], draws=0)
-    for options in ({"rate": 0}, {"least_frames": 50}, {"prune": 1.0}, {"keep": 0}):
+    for options in (
+        {"rate": 0},
+        {"least_frames": 50},
+        {"prune": 1.0},
+        {"keep": 0},
+        {"keep": 10**9},
+    ):
         with pytest.raises(InputError):
             Settings(**options)
     for name, value, said in (
@@ -164,7 +182,7 @@ def test_the_packaged_models_decode_what_they_have_not_seen(name):
     from importlib import resources
 
     file = resources.files("doeblin.gestures.decoder").joinpath(f"{name}.safetensors")
-    assert len(file.read_bytes()) < 400_000
+    assert len(file.read_bytes()) < 600_000
     lexicon = Lexicon.embedded(10_000)
     fresh = list(Generator(Layout.qwerty()).sample(lexicon, 200, seed=987))
     answers = Decoder(Model.named(name), lexicon).decode(fresh)
@@ -223,6 +241,8 @@ def test_frequencies_may_be_as_far_apart_as_numbers_are(model, compiled):
         ({"top": "4"}, "top = '4' must be a whole number"),
         ({"draws": 1.5}, "draws = 1.5 must be a whole number"),
         ({"draws": 0}, "draws = 0 must be at least 1"),
+        ({"draws": 10**9}, "draws = 1000000000 must be at most 10,000,000: give fewer"),
+        ({"draws": 10**12}, "draws = 1000000000000 must be at most 10,000,000: give fewer"),
         ({"draws": 5, "seed": "a"}, "seed = 'a' must be a whole number"),
         ({"draws": 5, "seed": 2**63}, "seed = 9223372036854775808 must be a number of 64 bits"),
     ],
@@ -240,3 +260,64 @@ def test_options_of_decoding_that_are_no_whole_numbers_are_refused(
 def test_runs_of_no_whole_number_of_steps_are_refused(decoder, gestures):
     with pytest.raises(InputError, match=r"steps = 1\.5 must be a whole number"):
         decoder.run(gestures[0], steps=1.5)
+    with pytest.raises(InputError, match=r"steps = 1000000000 must be at most 10,000,000"):
+        decoder.run(gestures[0], steps=10**9)
+
+
+@pytest.mark.parametrize(("draws", "parts"), [(7, [7]), (10, [10]), (25, [10, 10, 5])])
+def test_many_draws_come_in_parts_with_keys_of_their_own(
+    decoder, gestures, monkeypatch, draws, parts
+):
+    from doeblin.gestures.decoder import _chain
+
+    seen = []
+
+    class Chain:
+        def draw_each(self, key, count, xs):
+            seen.append((key, count))
+            return types.SimpleNamespace(state=np.full((len(xs[0]), count), len(seen) - 1))
+
+    monkeypatch.setattr(_chain, "_AT_ONCE", 20)
+    monkeypatch.setattr(_chain, "word_chain", lambda *_: Chain())
+    found = decoder.candidates(gestures[:2])
+    chances = _chain.draw_words(decoder, found, draws, seed=3)
+    assert [count for _, count in seen] == parts
+    np.testing.assert_allclose(chances[:, : len(parts)] * draws, [parts, parts])
+    keys = {tuple(jax.random.key_data(key).tolist()) for key, _ in seen}
+    whole = tuple(jax.random.key_data(jax.random.key(3)).tolist())
+    assert len(keys) == len(parts) and (whole in keys) == (len(parts) == 1)
+
+
+BROKEN = Gesture(np.array([1.0, 2.0]), np.array([1.0]), np.array([0.0, 1.0]), word="the")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["hello"], "gesture 0 is 'hello', and no Gesture: Gesture.checked"),
+        ("hello", "a list of gestures is needed, got 'hello'"),
+        (None, "a list of gestures is needed, got None"),
+        (Gesture.checked([1.0], [1.5], [0.0]), r"not one gesture: give \[gesture\]"),
+        ([Gesture.checked([1.0], [1.5], [0.0], word="a"), 7], "gesture 1 is 7, and no Gesture"),
+        ([BROKEN], r"gesture 0 \('the'\) is .* not equally long"),
+        ([dataclasses.replace(BROKEN, y=np.array([0, np.inf]))], "gesture 0.*not finite"),
+        ([dataclasses.replace(BROKEN, x=BROKEN.x[:0], t=BROKEN.x[:0])], "gesture 0.*empty"),
+    ],
+)
+def test_what_is_no_list_of_gestures_is_refused_by_name(decoder, given, words):
+    whole = evaluate, evaluate_adaptation, fit_hands, fit_sharpness
+    takers = [decoder.decode, decoder.candidates, decoder.adapt]
+    takers += [functools.partial(taker, decoder) for taker in whole]
+    takers.append(functools.partial(train, lexicon=decoder.lexicon))
+    for take in takers:
+        with pytest.raises(InputError, match=words):
+            take(given)
+    with pytest.raises(InputError, match="gesture 0 is "):
+        decoder.spell([given])
+    with pytest.raises(InputError, match="gesture 0 is "):
+        decoder.run([given], steps=1)
+
+
+def test_gestures_may_come_one_by_one(decoder, gestures):
+    assert decoder.decode(iter(gestures[:2])) == decoder.decode(gestures[:2])
+    assert decoder.decode(iter(())) == []

@@ -226,7 +226,10 @@ def test_hands_are_saved_and_loaded(knowing, people, tmp_path):
         ({"weight": float("nan")}, "weight = nan"),
         ({"weight": -1}, "weight = -1"),
         ({"weight": "1"}, "must be numbers"),
-        ({"weight": 10**400}, "damaged"),
+        ({"weight": 10**400}, r"weight of a hand = 100.*00 \(401 characters\) is too large"),
+        ({"sums": {**dict.fromkeys(OBSERVED, 0), "slant": -(10**400)}}, "slant of a hand = -1000"),
+        ({"counts": {"a": 10**400}}, r"'a' was confirmed .* \(401 characters\) times"),
+        ({"zzz": 1}, "a hand has no field 'zzz', it has format, weight, sums, counts"),
         ({"sums": {}}, "the sums of a hand"),
         ({"sums": dict.fromkeys(OBSERVED, 1.0)}, "the sum of time_ratio is 1.0"),
         ({"counts": []}, "numbers by words"),
@@ -241,7 +244,15 @@ def test_damaged_hands_are_refused(tmp_path, change, message):
     path.write_text(json.dumps({**Hand().to_json(), **change}))
     with pytest.raises(InputError, match=message) as caught:
         Hand.load(path)
-    assert "me.json" in str(caught.value)
+    assert "me.json" in str(caught.value) and len(caught.value.message) < 300
+
+
+@pytest.mark.parametrize("name", ["weight", "sums", "counts"])
+def test_fields_that_are_missing_are_named(name):
+    whole = Hand().to_json()
+    del whole[name]
+    with pytest.raises(InputError, match=f"no field '{name}'"):
+        Hand.from_json(whole)
 
 
 def test_files_that_are_no_json_are_refused(tmp_path):

@@ -50,7 +50,9 @@ def test_both_engines_say_the_same(lexicon, gestures, change):
         np.testing.assert_allclose(
             getattr(plain, name), getattr(compiled, name), rtol=1e-9, atol=1e-9, err_msg=name
         )
-    np.testing.assert_allclose(plain.strokes, compiled.strokes, rtol=1e-4, atol=1e-4)
+    for name in ("strokes", "reading"):
+        one, other = getattr(plain, name), getattr(compiled, name)
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4, err_msg=name)
 
 
 def test_both_engines_say_the_same_of_strange_traces(lexicon):

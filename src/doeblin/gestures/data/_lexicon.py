@@ -98,7 +98,8 @@ class Lexicon:
         if whole("a lexicon's size", size) < 1:
             raise InputError(f"a lexicon of {size} words is empty")
         if layout is not None:
-            size = next(islice(self._spelt(layout), size - 1, None), len(self))
+            most = min(size, len(self) + 1)
+            size = next(islice(self._spelt(layout), most - 1, None), len(self))
         return Lexicon(self.words[:size], self.frequencies[:size], self)
 
     def _spelt(self, layout: Layout) -> Iterator[int]:

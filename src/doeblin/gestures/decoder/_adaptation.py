@@ -11,6 +11,7 @@ import numpy as np
 from ..._errors import InputError
 from ..data import Gesture
 from ._decoder import Decoder
+from ._given import gestures_of
 
 # Who has fewer words left to be judged by is left out.
 _LEAST_LEFT = 10
@@ -30,7 +31,7 @@ def evaluate_adaptation(
     if given < 1:
         raise InputError(f"given = {given} must be at least 1")
     users: dict[str, list[Gesture]] = defaultdict(list)
-    for gesture in gestures:
+    for gesture in gestures_of(gestures):
         if gesture.word and gesture.user:
             users[gesture.user].append(gesture)
     rows: list[np.ndarray] = []

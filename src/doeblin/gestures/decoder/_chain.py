@@ -16,10 +16,15 @@ from ..._numbers import whole
 from ...chains import Chain, doeblin
 from ...kernels import AbstractRestart, Gibbs
 from ..data import Gesture
+from ._given import count_of
 
 if TYPE_CHECKING:
     from ._decoder import Decoder
     from ._found import Candidates
+
+
+# So many draws of all gestures together are held at a time: 400 MB.
+_AT_ONCE = 4_000_000
 
 
 class Visit(NamedTuple):
@@ -83,8 +88,8 @@ def _conditional(state: Count, site: Count, x: Input) -> Array:
 def draw_words(
     decoder: Decoder, candidates: Candidates, draws: int, seed: int
 ) -> NDArray[np.float64]:
-    """Frequencies of the candidates among exact draws from π̃."""
-    draws, key = whole("draws", draws, least=1), _key(seed)
+    """Frequencies of the candidates among exact draws from π̃, of which memory holds some."""
+    key = _key(seed)
     chances = np.zeros(candidates.ids.shape)
     usable = candidates.ids[:, 0] >= 0
     if not usable.any():
@@ -94,10 +99,16 @@ def draw_words(
         jnp.asarray(candidates.log_u[usable]),
         jnp.asarray(decoder.log_full(candidates)[usable]),
     )
-    states = np.asarray(chain.draw_each(key, draws, xs).state)
     num_words = candidates.ids.shape[1]
-    counts = [np.bincount(row, minlength=num_words) for row in states]
-    chances[usable] = np.array(counts) / draws
+    some = max(1, _AT_ONCE // len(xs[0]))
+    parts = [min(some, draws - at) for at in range(0, draws, some)]
+    counts = np.zeros((len(xs[0]), num_words), np.int64)
+    for part, own in zip(
+        parts, [key] if len(parts) == 1 else jax.random.split(key, len(parts)), strict=True
+    ):
+        states = np.asarray(chain.draw_each(own, part, xs).state)
+        counts += [np.bincount(row, minlength=num_words) for row in states]
+    chances[usable] = counts / draws
     return chances
 
 
@@ -109,7 +120,7 @@ def _key(seed: int) -> RandomKey:
 
 def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> ChainRun:
     """Runs the chain on one gesture from a fresh restart and keeps every step."""
-    steps, key = whole("steps", steps, least=1), _key(seed)
+    steps, key = count_of("steps", steps), _key(seed)
     candidates = decoder.candidates([gesture])
     epsilon, size = decoder.model.epsilon, int((candidates.ids[0] >= 0).sum())
     if not size:

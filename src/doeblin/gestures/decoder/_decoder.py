@@ -15,9 +15,11 @@ from ..._numbers import whole
 from ..data import Gesture, Layout, Lexicon
 from ._choice import use_plain
 from ._found import Candidates, Found
+from ._given import count_of, gestures_of
 from ._hand import OBSERVED, Hand, observed, trust
 from ._model import Model
-from ._scores import letter_sums, log_normalised, with_context
+from ._networks import Networks
+from ._scores import log_normalised, with_context
 from .restart import (
     Extra,
     Floats,
@@ -30,7 +32,7 @@ from .restart import (
     plain_network_rows,
 )
 from .spelling import letter_inputs, lexicon_letters, spellings
-from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words, plain_stroke_rows
+from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words
 
 if TYPE_CHECKING:
     from ._chain import ChainRun
@@ -148,15 +150,12 @@ class Decoder:
         How many words come at a time makes no difference, nor does their order, up to 500 of them;
         after that, older ones fade, and the 500 commonest stay counted, the last ones if in doubt.
         """
+        confirmed = gestures_of(confirmed)
         for number, gesture in enumerate(confirmed):
             if not gesture.word:
                 raise InputError(
                     f"gesture {number} has no word: only confirmed ones can be learned"
                 )
-            if not all(
-                np.isfinite(one).all() and len(one) for one in (gesture.x, gesture.y, gesture.t)
-            ):
-                raise InputError(f"gesture {number} ({gesture.word!r}) is empty or not finite")
         known = [gesture for gesture in confirmed if gesture.word in self.lexicon]
         if not known:
             return self
@@ -187,10 +186,11 @@ class Decoder:
         a few words that the lexicon does not have come after those that it has. With `letters`,
         what a network of words may see of them is there even if the model's does not look at it.
         """
+        gestures = gestures_of(gestures)
         settings, count = self.model.settings, len(gestures)
         plain = use_plain(count, self.compiled)
-        network = self.model.stroke_network if features else None
-        longest = int(np.diff(self.words.starts).max()) if align or network is not None else 0
+        align = align or (features and self.model.stroke_network is not None)
+        longest = int(np.diff(self.words.starts).max()) if align else 0
         found = Found(
             ids=np.full((count, settings.keep), -1, np.int64),
             scores=np.full((count, settings.keep), -np.inf),
@@ -207,19 +207,16 @@ class Decoder:
         extra = self.extra(packed, plain=plain)
         candidates(packed, self.restart, extra, self.tree, self.words, found)
         ids, hits, scores, seen = found.ids, found.hits, found.scores, found.features
-        strokes = np.zeros((*ids.shape, 0))
-        if network is not None:
-            rows = self.stroke_rows(packed, ids, hits, plain=plain)
-            strokes = letter_sums(network, *rows, ids.shape)
         spelled = np.empty(0, np.str_)
         words, places = None, np.empty(0, np.int64)
+        asked = self.model if features else None
+        networks = Networks(asked, self.restart, packed, plain=plain)
+        strokes, reading = networks.say(self.words, ids, hits)
         if open_vocabulary:
             texts, words, more, places = spellings(self, packed, plain=plain)
-            said = np.zeros((*more.ids.shape, strokes.shape[-1]))
-            if network is not None:
-                rows = self.stroke_rows(packed, more.ids, more.hits, words=words, plain=plain)
-                said = letter_sums(network, *rows, more.ids.shape)
-            strokes = np.concatenate([strokes, said], axis=1)
+            said = networks.say(words, more.ids, more.hits)
+            strokes = np.concatenate([strokes, said[0]], axis=1)
+            reading = np.concatenate([reading, said[1]], axis=1)
             others = np.where(more.ids >= 0, more.ids + len(self.lexicon), -1)
             ids = np.concatenate([ids, others], axis=1)
             scores = np.concatenate([scores, more.scores], axis=1)
@@ -234,30 +231,13 @@ class Decoder:
             looks = letter_inputs(self, ids, words, places)
         return Candidates(
             ids, log_normalised(scores), values, found.totals[:, 0], found.counts[:, 1], hits,
-            strokes, shifts, spelled, looks,
+            strokes, reading, shifts, spelled, looks,
         )  # fmt: skip
 
     def word(self, number: int, spelled: NDArray[np.str_]) -> str:
         """The word of a candidate's id."""
         size = len(self.lexicon)
         return self.lexicon.words[number] if number < size else str(spelled[number - size])
-
-    def stroke_rows(
-        self,
-        packed: Packed,
-        ids: NDArray[np.int64],
-        hits: NDArray[np.int64],
-        *,
-        words: Words | None = None,
-        plain: bool = False,
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The inputs of the network of strokes: a row for each letter, and whose it is."""
-        words = self.words if words is None else words
-        if plain:
-            return plain_stroke_rows(packed, self.restart, words, ids, hits)
-        from .words import stroke_rows
-
-        return stroke_rows(packed, self.restart, words, ids, hits)
 
     def extra(self, packed: Packed, *, plain: bool = False) -> Extra:
         """What the model's network, if any, adds to u."""
@@ -307,13 +287,12 @@ class Decoder:
     def log_full(self, candidates: Candidates) -> Floats:
         """log of the full model, normalised over the candidates."""
         scores = candidates.features @ self._word_weights
-        if candidates.strokes.shape[-1]:
-            scores = scores + candidates.strokes[..., 0]
+        scores = scores + candidates.strokes[..., :1].sum(axis=-1) + candidates.reading.sum(axis=-1)
         network = self.model.word_network
         if network is not None:
-            seen = [candidates.features[..., self._trained_columns], candidates.strokes]
-            if self.model.contextual:
-                seen.insert(1, candidates.letters)
+            letters = candidates.letters if self.model.contextual else candidates.letters[..., :0]
+            trained = candidates.features[..., self._trained_columns]
+            seen = trained, letters, candidates.strokes, candidates.reading
             inputs = np.concatenate(seen, axis=-1)
             if self.model.contextual:
                 inputs = with_context(inputs, np.where(candidates.ids >= 0, scores, -np.inf))
@@ -341,12 +320,14 @@ class Decoder:
     ) -> list[list[Guess]]:
         """The `top` words of each gesture, with posterior probabilities.
 
-        With `draws`, probabilities are frequencies of that many exact draws from the Doeblin chain;
-        without, they are π̃ itself. With `open_vocabulary`, words may come that are not in the
-        lexicon: those of the list that it was cut from, and spelled ones that no list has. All
-        probabilities account for it.
+        With `draws`, probabilities are frequencies of that many exact draws from the Doeblin chain,
+        10 million at most; without, they are π̃ itself. With `open_vocabulary`, words may come that
+        are not in the lexicon: those of the list that it was cut from, and spelled ones that no
+        list has. All probabilities account for it.
         """
         top = whole("top", top, least=1)
+        draws = draws if draws is None else count_of("draws", draws)
+        gestures = gestures_of(gestures)
         if not gestures:
             return []
         asked = self.opened if open_vocabulary else self

@@ -15,6 +15,7 @@ from ..._fleet import Fleet, finished
 from .._distance import changes
 from ..data import Gesture
 from ._decoder import Decoder, Guess
+from ._given import gestures_of
 
 _BINS = 15
 _CHUNK = 64
@@ -71,7 +72,7 @@ def evaluate(
     are spelled. `ms_per_word` is processor time of the thread that decodes. The same gestures give
     the same guesses, however many workers the `fleet` has.
     """
-    known = [gesture for gesture in gestures if gesture.word]
+    known = [gesture for gesture in gestures_of(gestures) if gesture.word]
     if not known:
         raise InputError("no gesture has a word to compare with")
     options = {"draws": draws, "open_vocabulary": open_vocabulary, "seed": seed}

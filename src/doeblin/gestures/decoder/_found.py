@@ -51,6 +51,8 @@ class Candidates(NamedTuple):
     """The frames in which a word's letters are hit in its best alignment, if asked for."""
     strokes: Floats
     """What the model's network of strokes, if any, says of each word: a sum over its letters."""
+    reading: Floats
+    """What the model's reader, if any, says of each word: one number."""
     shifts: Floats
     """How the trace lies beside each word's ideal path; see `SHIFTS`."""
     spelled: NDArray[np.str_]

@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError, Place
 from ..._files import read_text, write_text
+from ..._text import shortened
 from ..data import Lexicon
 from .restart import Floats
 from .words import FEATURES, NUM_SHIFTS, SHIFTS
 
 _FORMAT = "doeblin-hand-1"
+_FIELDS = ("format", "weight", "sums", "counts")
 # Distances are seen on a log scale, from about this size on.
 _PLAIN = ("time_ratio", "length_ratio")
 _LOGS = {"distance": 0.05, "shape_distance": 0.02, "elastic": 0.05, "greatest_elastic": 0.1}
@@ -132,7 +134,9 @@ class Hand:
             if not isinstance(word, str) or not word or len(word) > 60:
                 raise InputError(f"{str(word)[:80]!r} is not a word that can be counted")
             if type(times) is not int or not 1 <= times <= _MOST_TIMES:
-                raise InputError(f"{word!r} was confirmed {times!r} times: not a count")
+                raise InputError(
+                    f"{word!r} was confirmed {shortened(repr(times))} times: not a count"
+                )
 
     def after(
         self, weights: Sequence[float], values: Sequence[Sequence[float]], words: Sequence[str]
@@ -190,19 +194,25 @@ class Hand:
         try:
             if not isinstance(value, dict) or value.get("format") != _FORMAT:
                 raise InputError(f"not a hand: no field format with value {_FORMAT!r}")
+            if others := [name for name in value if name not in _FIELDS]:
+                raise InputError(
+                    f"a hand has no field {shortened(repr(others[0]))}, it has "
+                    f"{', '.join(_FIELDS)}: leave it out, or use the version that wrote it"
+                )
+            if missing := [name for name in _FIELDS if name not in value]:
+                raise InputError(f"a damaged hand: there is no field {missing[0]!r}")
             sums, counts = value["sums"], value["counts"]
             if not isinstance(sums, dict) or set(sums) != set(OBSERVED):
                 raise InputError(f"the sums of a hand are those of {', '.join(OBSERVED)}")
             if not isinstance(counts, dict):
                 raise InputError("the counts of a hand are numbers by words")
-            numbers = [value["weight"], *(sums[name] for name in OBSERVED)]
-            if any(type(one) not in (int, float) for one in numbers):
-                raise InputError("weight and sums of a hand must be numbers")
-            return cls(float(numbers[0]), tuple(map(float, numbers[1:])), counts)
+            weight, *numbers = (
+                _number(name, one) for name, one in [("weight", value["weight"]), *sums.items()]
+            )
+            by_name = dict(zip(sums, numbers, strict=True))
+            return cls(weight, tuple(by_name[name] for name in OBSERVED), counts)
         except InputError as error:
             raise InputError(error.message, place=place) from None
-        except (KeyError, OverflowError) as error:
-            raise InputError(f"a damaged hand: {error!r}", place=place) from None
 
     def save(self, path: str | Path) -> None:
         """Write it as JSON."""
@@ -219,6 +229,17 @@ class Hand:
                 raise
             raise InputError("a hand is a JSON file, and this is none", place=place) from None
         return cls.from_json(value, place=place)
+
+
+def _number(name: str, value: Any) -> float:
+    if type(value) not in (int, float):
+        raise InputError(
+            f"{name} of a hand = {shortened(repr(value))}: weight and sums must be numbers"
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} of a hand = {shortened(str(value))} is too large") from None
 
 
 def trust(chance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import save_file
 
-from ..._errors import InputError, MissingExtraError, Place
+from ..._errors import InputError, Place
 from ..data import Layout
 from ._hand import Hands
+from ._tensors import GREATEST, Tensors, check, read_tensors
+from .reading import Reader
 from .restart import (
     NUM_INPUTS,
     NUM_WEIGHTS,
@@ -28,15 +31,11 @@ from .restart import (
 from .spelling import NUM_LETTERS
 from .words import FEATURES, NUM_STROKE_INPUTS
 
-try:
-    import safetensors
-    from safetensors.numpy import load_file, save_file
-except ImportError:
-    raise MissingExtraError("safetensors", "learning") from None
-
 _PACKAGED = ("shipped", "generated")
 _FORMAT = "doeblin-gestures-1"
 _WHOLE = ("least_frames", "most_frames", "keep")
+# u's weights are summed and exponentiated: the sums of such are numbers still.
+_MOST_POTENTIAL = 100.0
 _NETWORKS = ("network", "word_network", "stroke_network")
 
 
@@ -70,8 +69,8 @@ class Settings:
             )
         if not (0 <= self.prune < 1 and 0 <= self.prune_deep < 1):
             raise InputError(f"prune = {self.prune} and {self.prune_deep} must be in [0, 1)")
-        if self.keep < 1:
-            raise InputError(f"keep = {self.keep} must be at least 1")
+        if not 1 <= self.keep <= 1000:
+            raise InputError(f"keep = {self.keep} must be between 1 and 1000")
 
     def restart(
         self, layout: Layout, weights: NDArray[np.float64], letters: NDArray[np.float64]
@@ -97,8 +96,9 @@ class Model:
     probability of their letters, times exp(`openness`), for a frequency; `spelling` says how
     letters count in the search for them.
     `network` adds neural potentials to u. A's score of a word gets the first of the sums over its
-    letters of what `stroke_network` says of each, and what `word_network` says of those sums, the
-    factors, the word's letters, and the mean of all that over the candidates. `sharpness`
+    letters of what `stroke_network` says of each, what the `reader` says of the word, and what
+    `word_network` says of those sums, the reader's score, the factors, the word's letters, and the
+    mean of all that over the candidates. `sharpness`
     multiplies these scores: what networks learned by heart makes them too sure of people whom they
     have not seen. `hands` says how people differ, for `Decoder.adapt`.
     """
@@ -117,14 +117,17 @@ class Model:
     about: dict[str, Any] = field(default_factory=dict)
     sharpness: float = 1.0
     hands: Hands | None = None
+    reader: Reader | None = None
 
     def __post_init__(self):
-        if self.weights.shape != (NUM_WEIGHTS,) or not np.isfinite(self.weights).all():
+        if self.weights.shape != (NUM_WEIGHTS,):
             raise InputError(f"a model has {NUM_WEIGHTS} finite weights, got {self.weights.shape}")
         if self.word_weights.shape != (len(self.factors),):
             raise InputError(
                 f"{len(self.factors)} factors need as many weights, got {self.word_weights.shape}"
             )
+        check("weights", self.weights, _MOST_POTENTIAL)
+        check("word_weights", self.word_weights)
         if self.factors[: len(FEATURES)] != FEATURES:
             raise InputError("the model's factors are not those of this version; train it again")
         if self.network is not None:
@@ -134,10 +137,13 @@ class Model:
             strokes = self.stroke_network.num_outputs
             self.stroke_network.checked(NUM_STROKE_INPUTS, strokes)
         if self.word_network is not None:
-            seen = len(self.factors) + strokes
+            seen = len(self.factors) + strokes + (self.reader is not None)
             self.word_network.checked(2 * (seen + NUM_LETTERS) if self.contextual else seen, 1)
         if not 0 < self.epsilon < 1:
             raise InputError(f"epsilon = {self.epsilon} must be between 0 and 1")
+        for name, value in (("openness", self.openness), *self.spelling._asdict().items()):
+            if not abs(value) <= GREATEST:
+                raise InputError(f"{name} = {value} must be a number up to {GREATEST:g}")
         if not 0.01 <= self.sharpness <= 100:
             raise InputError(f"sharpness = {self.sharpness} must be between 0.01 and 100")
 
@@ -149,8 +155,9 @@ class Model:
         """
         if self.word_network is None:
             return False
-        sums = 0 if self.stroke_network is None else self.stroke_network.num_outputs
-        return self.word_network.num_inputs == 2 * (len(self.factors) + sums + NUM_LETTERS)
+        seen = len(self.factors) + NUM_LETTERS + (self.reader is not None)
+        seen += 0 if self.stroke_network is None else self.stroke_network.num_outputs
+        return self.word_network.num_inputs == 2 * seen
 
     @classmethod
     def untrained(cls, layout: Layout, settings: Settings | None = None) -> Model:
@@ -196,6 +203,19 @@ class Model:
         named = ((name, getattr(self, name)) for name in _NETWORKS)
         return [(name, network) for name, network in named if network is not None]
 
+    def _tensors(self) -> dict[str, NDArray[np.float32]]:
+        tensors = {
+            "weights": self.weights.astype(np.float32),
+            "word_weights": self.word_weights.astype(np.float32),
+        }
+        for name, network in self._networks():
+            tensors |= network.tensors(name)
+        if self.reader is not None:
+            tensors |= self.reader.tensors("reader")
+        if self.hands is not None:
+            tensors |= {f"hands.{k}": v.astype(np.float32) for k, v in vars(self.hands).items()}
+        return tensors
+
     def save(self, path: str | Path) -> None:
         """Write the model as safetensors, with everything else as JSON in its header."""
         header = {
@@ -210,16 +230,9 @@ class Model:
             "about": self.about,
             "sharpness": self.sharpness,
         }
-        tensors = {
-            "weights": self.weights.astype(np.float32),
-            "word_weights": self.word_weights.astype(np.float32),
-        }
-        for name, network in self._networks():
-            tensors |= network.tensors(name)
-        if self.hands is not None:
-            tensors |= {f"hands.{k}": v.astype(np.float32) for k, v in vars(self.hands).items()}
+        told = {"doeblin": json.dumps(header, ensure_ascii=False)}
         try:
-            save_file(tensors, str(path), {"doeblin": json.dumps(header, ensure_ascii=False)})
+            save_file(self._tensors(), str(path), told)
         except OSError as error:
             raise InputError(f"cannot write the model: {error}", place=Place(str(path))) from None
 
@@ -227,16 +240,18 @@ class Model:
     def load(cls, path: str | Path) -> Model:
         """Read a model; loading runs no code, whatever the file holds."""
         place = Place(str(path))
-        tensors, header = read_tensors(path)
+        found, header = read_tensors(path)
         try:
-            if header.get("format") != _FORMAT:
-                raise InputError(f"not a gesture model (format {header.get('format')!r})")
+            form = header.get("format") if isinstance(header, dict) else None
+            if form != _FORMAT:
+                raise InputError(f"not a gesture model (format {form!r})")
+            tensors = Tensors(found)
             # Files from before there were rectified networks do not name any.
             rectified = header.get("rectified", ())
             network, word_network, stroke_network = (
                 Network.from_tensors(tensors, name, name in rectified) for name in _NETWORKS
             )
-            return cls(
+            model = cls(
                 tensors["weights"].astype(float),
                 tensors["word_weights"].astype(float),
                 Layout.from_json(header["layout"]),
@@ -253,30 +268,17 @@ class Model:
                 # Files from before 0.2 have neither.
                 float(header.get("sharpness", 1.0)),
                 _hands(tensors),
+                Reader.from_tensors(tensors, "reader"),
             )
+            tensors.check_all_known(model._tensors())
+            return model
         except InputError as error:
             raise InputError(error.message, place=place) from None
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"a damaged model: {error!r}", place=place) from None
 
 
-def _hands(tensors: dict[str, NDArray]) -> Hands | None:
-    parts = [f.name for f in fields(Hands)]
-    if not any(f"hands.{name}" in tensors for name in parts):
+def _hands(tensors: Tensors) -> Hands | None:
+    if not tensors.some("hands."):
         return None
-    return Hands(*(tensors[f"hands.{name}"].astype(float) for name in parts))
-
-
-def read_tensors(path: str | Path) -> tuple[dict[str, NDArray], dict[str, Any]]:
-    """The arrays of a safetensors file and doeblin's JSON header in it."""
-    place = Place(str(path))
-    if not Path(path).is_file():
-        raise InputError("there is no such file", place=place)
-    try:
-        with safetensors.safe_open(str(path), framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("doeblin", "{}"))
-        return load_file(str(path)), header
-    except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"not a safetensors file: {error}", place=place) from None
-    except RecursionError:
-        raise InputError("its header is nested too deeply", place=place) from None
+    return Hands(*(tensors[f"hands.{part.name}"].astype(float) for part in fields(Hands)))

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from doeblin.gestures.data import Layout
-from doeblin.gestures.decoder.restart import pack
+from doeblin.gestures.decoder.restart import merged_keys, pack
 from doeblin.gestures.decoder.training._copies import make_copy, meant, moved, shuffled
+from doeblin.gestures.decoder.words import stroke_rows
 
 
 @pytest.mark.parametrize("opened", [False, True])
 def test_a_copy_has_the_candidates_and_strokes_of_its_gestures(decoder, gestures, opened):
     few = gestures[400:700]
-    (features, valid, u, gold), strokes = make_copy(decoder, few, opened=opened)
+    (features, valid, u, gold), strokes, traces = make_copy(decoder, few, opened=opened)
     found = decoder.candidates(few, align=True, open_vocabulary=opened, letters=True)
     hits = meant(decoder, few, found)
     rows = np.flatnonzero(hits.any(axis=1))
@@ -31,8 +32,16 @@ def test_a_copy_has_the_candidates_and_strokes_of_its_gestures(decoder, gestures
         sizes = [1 + sum(a != b for a, b in itertools.pairwise(w)) for w in words]
         owners = np.repeat(np.flatnonzero(found.ids[row] >= 0), sizes)
         np.testing.assert_array_equal(strokes.candidates[begin:end], owners)
-        own, _ = decoder.stroke_rows(
+        for k, word in zip(np.flatnonzero(found.ids[row] >= 0), words, strict=True):
+            keys = merged_keys(decoder.layout, word)
+            assert traces.keys[at, k, : traces.sizes[at, k]].tolist() == list(keys)
+        ends = [[few[row].x[k], few[row].y[k] * decoder.layout.aspect] for k in (0, -1)]
+        np.testing.assert_allclose(traces.places[at][[0, -1]], ends, rtol=1e-5, atol=1e-5)
+        assert traces.seconds[at] == pytest.approx(np.ptp(few[row].t) / 1000, rel=1e-5)
+        own, _ = stroke_rows(
             pack([few[row]], decoder.layout),
+            decoder.restart,
+            decoder.words,
             found.ids[row : row + 1, :keep],
             found.hits[row : row + 1, :keep],
         )

@@ -9,15 +9,18 @@ from doeblin import InputError
 from doeblin.gestures.data import Generator
 from doeblin.gestures.decoder import Decoder, Likelihood, Model, Plan, Settings, train
 from doeblin.gestures.decoder._scores import letter_sums, with_context
+from doeblin.gestures.decoder.reading import FRAMES, letters, seen
+from doeblin.gestures.decoder.reading._chances import log_chances
 from doeblin.gestures.decoder.restart import Extra, pack
 from doeblin.gestures.decoder.restart._network import Network
 from doeblin.gestures.decoder.restart._rows import NUM_INPUTS
 from doeblin.gestures.decoder.restart._weights import initial_weights
-from doeblin.gestures.decoder.training import _neural_words
-from doeblin.gestures.decoder.training._copies import Copy, Strokes
+from doeblin.gestures.decoder.training import _neural_words, _reading
+from doeblin.gestures.decoder.training._copies import Copy, Strokes, Traces
 from doeblin.gestures.decoder.training._factors import Judged
 from doeblin.gestures.decoder.training._neural import exported, make_network, outputs, train_network
 from doeblin.gestures.decoder.training._neural_words import fit_networks
+from doeblin.gestures.decoder.words import stroke_rows
 from doeblin.gestures.decoder.words._strokes import NUM_STROKE_INPUTS
 
 from .. import brute
@@ -27,9 +30,12 @@ EXACT = Settings(rate=15, least_frames=5, most_frames=5, prune=0.0, prune_deep=0
 
 @pytest.fixture
 def small_networks(monkeypatch):
-    """A's networks as they are, but narrow: quick on few data."""
+    """A's networks as they are, but narrow, and in half the passes: quick on few data."""
+    monkeypatch.setattr(_neural_words, "_PASSES", 18)
     monkeypatch.setattr(_neural_words, "_STROKE_WIDTH", 24)
     monkeypatch.setattr(_neural_words, "_BUCKET", 4096)
+    for name, size in (("_WIDTH", 16), ("_WIDE", 16), ("_BLOCKS", 1), ("_BASIS", 8)):
+        monkeypatch.setattr(_reading, name, size)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +152,7 @@ def test_models_with_networks_of_strokes_decode_and_survive_a_file(tmp_path):
     found = decoder.candidates(gestures)
     # A by hand: factors, the first sum, and what the network of words makes of it all.
     packed = pack(gestures, brute.LAYOUT)
-    rows, owners = decoder.stroke_rows(packed, found.ids, found.hits)
+    rows, owners = stroke_rows(packed, decoder.restart, decoder.words, found.ids, found.hits)
     for at in range(found.ids.size):
         row, k = divmod(at, found.ids.shape[1])
         said = by_hand(strokes, rows[owners == at]).sum(axis=0)
@@ -270,7 +276,8 @@ def test_rows_of_a_batch_are_those_of_its_gestures():
 
 @pytest.mark.thorough
 def test_networks_of_words_are_those_of_their_likelihood(small_networks):
-    """Scores that no linear factor can give are found, in factors on any scale and in strokes."""
+    """Scores that no linear factor can give are found, in factors on any scale, in strokes, and in
+    traces, which pass the letters of one of two words."""
     rng = np.random.default_rng(4)
     count, keep = 6000, 5
     features = rng.normal(size=(count, keep, 2)) * [3.0, 0.1] + [1.0, -2.0]
@@ -282,15 +289,24 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
     rows = np.zeros((len(candidates), NUM_STROKE_INPUTS), np.float16)
     rows[:, 3:5] = rng.normal(size=(len(candidates), 2))
     words = np.repeat(np.arange(count * keep), sizes.ravel())
-    letters = np.bincount(words, np.prod(rows[:, 3:5].astype(float), axis=1), count * keep)
-    truth = 2.0 * np.abs(first) + second + letters.reshape(count, keep)
+    by_letters = np.bincount(words, np.prod(rows[:, 3:5].astype(float), axis=1), count * keep)
+    truth = 2.0 * np.abs(first) + second + by_letters.reshape(count, keep)
+    # Each candidate is another pair of keys in a row, and the trace rests on some of them.
+    plane = np.stack([np.arange(keep + 1.0), np.zeros(keep + 1)], axis=1)
+    keys = np.tile(np.stack([np.arange(keep), np.arange(1, keep + 1)], axis=1), (count, 1, 1))
+    near = rng.integers(0, keep, size=count)
+    share = np.repeat([0.0, 1.0], FRAMES // 2)
+    places = np.zeros((count, FRAMES, 2), np.float32)
+    places[..., 0] = near[:, None] + share + rng.normal(size=(count, FRAMES)) / 20
+    truth += 2.0 * (near[:, None] == np.arange(keep))
+    traces = Traces(places, np.ones(count, np.float32), keys, np.full((count, keep), 2))
     gold = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
     valid, u = np.ones((count, keep), bool), np.full((count, keep), 0.2)
     weights, steps = np.array([0.0, 10.0]), []
-    by_word, by_stroke = fit_networks(
-        [Copy(Judged(features, valid, u, gold), Strokes(rows, candidates, starts))], weights, 0.02,
-        0, lambda *told: steps.append(told),
-    )  # fmt: skip
+    copy = Copy(Judged(features, valid, u, gold), Strokes(rows, candidates, starts), traces)
+    by_word, by_stroke, reader = fit_networks(
+        [copy], plane, weights, 0.02, 0, lambda *told: steps.append(told)
+    )
     assert [step for step, _, _ in steps] == list(range(1, steps[0][1] + 1))
 
     def log_likelihood(scores):
@@ -298,8 +314,10 @@ def test_networks_of_words_are_those_of_their_likelihood(small_networks):
         return np.log(0.02 * 0.2 + 0.98 * full[np.arange(count), gold]).mean()
 
     sums = letter_sums(by_stroke, rows.astype(float), words, (count, keep))
-    scores = features @ weights + sums[..., 0]
-    inputs = with_context(np.concatenate([features, sums], axis=-1), scores)
+    frames = seen(places, np.ones(count, np.float32), plane.astype(np.float32), np)
+    read = reader.weights["gain"] * log_chances(letters(reader.weights, *frames, np), *traces[2:])
+    scores = features @ weights + sums[..., 0] + read
+    inputs = with_context(np.concatenate([features, sums, read[..., None]], axis=-1), scores)
     found = scores + by_word(inputs)[..., 0]
     linear, best = log_likelihood(features @ weights), log_likelihood(truth)
     assert linear < best - 0.3 and log_likelihood(found) > best - 0.06
@@ -340,6 +358,8 @@ def test_an_interrupted_neural_training_ends_where_another_does(tmp_path, small_
         for (weight, bias), (same_weight, same_bias) in zip(one.layers, other.layers, strict=True):
             np.testing.assert_array_equal(weight, same_weight)
             np.testing.assert_array_equal(bias, same_bias)
+    for name, value in again.reader.weights.items():
+        np.testing.assert_array_equal(value, whole.reader.weights[name])
     file = tmp_path / "model.safetensors"
     again.save(file)
     gesture = made[0]

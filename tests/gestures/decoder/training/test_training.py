@@ -156,3 +156,12 @@ def test_other_files_are_refused(tmp_path):
         Model.load(prose)
     with pytest.raises(InputError, match="finite weights"):
         Model(np.zeros(3), np.zeros(17), Layout.qwerty())
+
+
+def test_a_type_that_numpy_may_not_have_is_an_error_of_the_file(tmp_path):
+    """numpy has it where JAX was imported, and then the file is no model for another reason."""
+    header = b'{"weights": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}'
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    with pytest.raises(InputError, match=r"not a (safetensors file|gesture model)"):
+        Model.load(path)

@@ -22,7 +22,8 @@ def found(decoder, few):
 
 @pytest.fixture(scope="module")
 def strokes(decoder, few, found):
-    return decoder.stroke_rows(pack(few, decoder.layout), found.ids, found.hits)
+    packed = pack(few, decoder.layout)
+    return stroke_rows(packed, decoder.restart, decoder.words, found.ids, found.hits)
 
 
 def stroke(times, points, begin, end, key, direction, length, shares):

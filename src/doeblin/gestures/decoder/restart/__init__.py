@@ -40,6 +40,7 @@ from ._plain_frames import (
     plain_extra,
     plain_network_rows,
     plain_num_frames,
+    plain_places,
     plain_samples,
     plain_trace,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "plain_masses",
     "plain_network_rows",
     "plain_num_frames",
+    "plain_places",
     "plain_samples",
     "plain_trace",
     "plain_walk",

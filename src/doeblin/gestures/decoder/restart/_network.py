@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...._errors import InputError
+from .._tensors import Tensors, check
 
 Layer = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -23,11 +24,16 @@ class Network:
     rectified: bool = False
 
     def __post_init__(self):
-        size = self.num_inputs
-        for weight, bias in self.layers:
-            if weight.shape != (len(bias), size) or not np.isfinite(weight).all():
-                raise InputError(f"a layer of {size} inputs has weights of shape {weight.shape}")
-            size = len(bias)
+        size = self.layers[0][0].shape[-1:]
+        for number, (weight, bias) in enumerate(self.layers):
+            if bias.ndim != 1 or weight.shape != (*bias.shape, *size):
+                raise InputError(
+                    f"layer {number} of a network has weights of shape {weight.shape}, biases of "
+                    f"shape {bias.shape}, and {size} inputs: train the model again"
+                )
+            check(f"{number}.weight", weight)
+            check(f"{number}.bias", bias)
+            size = bias.shape
 
     @property
     def num_inputs(self) -> int:
@@ -64,14 +70,10 @@ class Network:
         return named
 
     @classmethod
-    def from_tensors(
-        cls, tensors: dict[str, NDArray], name: str, rectified: bool = False
-    ) -> Network | None:
+    def from_tensors(cls, tensors: Tensors, name: str, rectified: bool = False) -> Network | None:
         """The network of a file, or None if there is none of this name in it."""
         layers = []
-        while f"{name}.{len(layers)}.weight" in tensors:
-            layer = f"{name}.{len(layers)}"
-            layers.append(
-                (tensors[f"{layer}.weight"].astype(float), tensors[f"{layer}.bias"].astype(float))
-            )
+        while tensors.some(start := f"{name}.{len(layers)}."):
+            weight, bias = (tensors[start + part].astype(float) for part in ("weight", "bias"))
+            layers.append((weight, bias))
         return cls(tuple(layers), rectified) if layers else None

@@ -50,15 +50,19 @@ def along(where: Floats, at: Floats, points: Floats, standing: float) -> Floats:
     return points[j] + share[:, None] * (points[j + 1] - points[j])
 
 
-def plain_samples(trace: Trace, fine: int) -> tuple[Floats, Floats]:
-    """The trace at so many equal times, and the path's length up to them."""
+def plain_places(trace: Trace, fine: int) -> Floats:
+    """Where the finger was at so many equal times."""
     points = np.stack([trace.x, trace.y], axis=1)
     if len(points) == 1:
-        sampled = np.repeat(points, fine, axis=0)
-    else:
-        at = trace.t[0] + (trace.t[-1] - trace.t[0]) * np.arange(fine) / (fine - 1)
-        sampled = along(trace.t, at, points, 1.0)
-    return sampled, path_length(sampled)
+        return np.repeat(points, fine, axis=0)
+    at = trace.t[0] + (trace.t[-1] - trace.t[0]) * np.arange(fine) / (fine - 1)
+    return along(trace.t, at, points, 1.0)
+
+
+def plain_samples(trace: Trace, fine: int) -> tuple[Floats, Floats]:
+    """The trace at so many equal times, and the path's length up to them."""
+    places = plain_places(trace, fine)
+    return places, path_length(places)
 
 
 def path_length(points: Floats) -> Floats:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ...data import Generator, Gesture, Layout, Lexicon
 from .._decoder import Decoder
 from .._found import Candidates
-from ..restart import pack
+from ..reading import spread, traced
+from ..restart import Packed, pack
 from ..words import Words, stroke_rows
 from ._factors import Judged
 
@@ -31,8 +32,8 @@ _REAL_TO_MADE, _POWER = 12, 0.5
 # heights, and the pace. A shake lasts so many milliseconds.
 _SHIFT, _STRETCH, _SLANT, _SHAKES, _PACE = (0.07, 0.05), 0.04, 0.04, (0.06, 0.04), 0.15
 _SHAKE_TIME = 200.0
-# Gestures that a thread prepares at a time.
-_CHUNK = 500
+# Gestures that a thread prepares at a time; and the keys of a word that the reader is taught.
+_CHUNK, _LONGEST = 500, 24
 
 
 class Strokes(NamedTuple):
@@ -58,11 +59,21 @@ class Strokes(NamedTuple):
         return where, owners
 
 
+class Traces(NamedTuple):
+    """What the reader sees of some gestures, and the keys of their candidates, padded with 0."""
+
+    places: NDArray
+    seconds: NDArray
+    keys: NDArray
+    sizes: NDArray
+
+
 class Copy(NamedTuple):
     """Gestures whose words are among their candidates; letters come after the features."""
 
     judged: Judged
     strokes: Strokes
+    traces: Traces
 
 
 def meant(decoder: Decoder, gestures: Sequence[Gesture], found: Candidates) -> NDArray[np.bool_]:
@@ -79,7 +90,7 @@ def meant(decoder: Decoder, gestures: Sequence[Gesture], found: Candidates) -> N
 def make_copy(decoder: Decoder, gestures: Sequence[Gesture], *, opened: bool) -> Copy:
     """The gestures' candidates, judged; with spelled ones if `opened`."""
 
-    def part(at: int) -> tuple:
+    def part(at: int) -> Copy:
         some = gestures[at : at + _CHUNK]
         found = decoder.candidates(some, align=True, open_vocabulary=opened, letters=True)
         hits = meant(decoder, some, found)
@@ -92,10 +103,15 @@ def make_copy(decoder: Decoder, gestures: Sequence[Gesture], *, opened: bool) ->
             packed, decoder.restart, words, found.ids[rows], found.hits[rows]
         )
         seen = np.concatenate([found.features[rows], found.letters[rows]], axis=-1)
-        return (
+        judged = Judged(
             seen.astype(np.float32), found.ids[rows] >= 0,
-            np.exp(found.log_u[rows]), hits[rows].argmax(axis=1), strokes.astype(np.float16),
-            owners,
+            np.exp(found.log_u[rows]), hits[rows].argmax(axis=1),
+        )  # fmt: skip
+        of_gesture, candidates = np.divmod(owners, judged.valid.shape[1])
+        starts = np.searchsorted(of_gesture, np.arange(len(rows) + 1))
+        return Copy(
+            judged, Strokes(strokes.astype(np.float16), candidates, starts),
+            _traces(packed, words, found.ids[rows]),
         )  # fmt: skip
 
     part(0)  # Compiled, and the words laid out, before the threads start.
@@ -109,15 +125,30 @@ def _joined(words: Words, more: Words) -> Words:
     return Words(keys, starts, doubled)
 
 
-def _together(parts: Sequence[tuple]) -> Copy:
-    """One copy of several: features, validity, u, truth, rows of strokes and their owners."""
-    features, valid, u, gold, rows = (np.concatenate([part[k] for part in parts]) for k in range(5))
-    keep, sizes = valid.shape[1], [len(part[3]) for part in parts]
-    firsts = np.cumsum([0, *sizes[:-1]]) * keep
-    owners = np.concatenate([part[5] + first for part, first in zip(parts, firsts, strict=True)])
-    of_gesture, candidates = np.divmod(owners, keep)
-    starts = np.searchsorted(of_gesture, np.arange(len(gold) + 1))
-    return Copy(Judged(features, valid, u, gold), Strokes(rows, candidates, starts))
+def _traces(packed: Packed, words: Words, ids: NDArray[np.int64]) -> Traces:
+    keys, sizes = spread(words, ids)
+    keys = np.pad(keys, ((0, 0), (0, 0), (0, _LONGEST)))[..., :_LONGEST]
+    places, seconds = traced(packed)
+    return Traces(
+        places.astype(np.float32), seconds.astype(np.float32), keys.astype(np.int16),
+        np.minimum(sizes, _LONGEST).astype(np.int16),
+    )  # fmt: skip
+
+
+def _together(parts: Sequence[Copy]) -> Copy:
+    """One copy of several."""
+    judged, strokes, traces = zip(*parts, strict=True)
+    rows, candidates, starts = zip(*strokes, strict=True)
+    before = np.cumsum([0, *map(len, rows)])
+    starts = [
+        starts[0][:1],
+        *(one[1:] + more for one, more in zip(starts, before[:-1], strict=True)),
+    ]
+    return Copy(
+        Judged(*map(np.concatenate, zip(*judged, strict=True))),
+        Strokes(*map(np.concatenate, (rows, candidates, starts))),
+        Traces(*map(np.concatenate, zip(*traces, strict=True))),
+    )
 
 
 def commonest(lexicon: Lexicon) -> Lexicon:
@@ -144,14 +175,8 @@ def make_copies(decoder: Decoder, gestures: Sequence[Gesture], seed: int) -> lis
         other = make_copy(
             Decoder(model, small, layout=elsewhere, factors=factors), made, opened=False
         )
-        copies.append(_together([_apart(copy), _apart(other)]))
+        copies.append(_together([copy, other]))
     return copies
-
-
-def _apart(copy: Copy) -> tuple:
-    (features, valid, u, gold), (rows, candidates, starts) = copy
-    owners = candidates + valid.shape[1] * np.repeat(np.arange(len(gold)), np.diff(starts))
-    return features, valid, u, gold, rows, owners
 
 
 def moved(gesture: Gesture, layout: Layout, rng: np.random.Generator) -> Gesture:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._tensors import LEAST_SPREAD
 from ._adam import Adam
 
 Floats = NDArray[np.float64]
@@ -16,7 +17,7 @@ _LEAST_EPSILON, _MOST_EPSILON = 0.02, 0.5
 class Judged(NamedTuple):
     """Candidates of gestures whose words are known, and are among them."""
 
-    features: Floats
+    features: NDArray[np.floating]
     valid: NDArray
     """Which are candidates, and not padding."""
     u: Floats
@@ -65,7 +66,7 @@ def fit_words(
     """Adam on the likelihood, with features scaled to unit spread."""
     features, valid = judged.features, judged.valid
     spread = features[valid].std(axis=0)
-    spread = np.where(spread > 1e-9, spread, 1.0)
+    spread = np.where(spread > LEAST_SPREAD, spread, 1.0)
     # What all candidates of a trace share has no effect; without it sums stay accurate.
     mean = np.where(valid[..., None], features, 0.0).sum(axis=1) / valid.sum(axis=1)[:, None]
     scaled = np.where(valid[..., None], features - mean[:, None], 0.0) / spread

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...data import Gesture
 from .._decoder import Decoder
+from .._given import gestures_of
 from .._hand import OBSERVED, Hand, Hands, observed, trust
 from ._adam import Adam
 
@@ -43,7 +44,7 @@ def fit_hands(decoder: Decoder, gestures: Sequence[Gesture]) -> Hands | None:
     Means and shares of variance are those of one-way random effects. The weights maximise the
     likelihood of each person's words after the first ones, of which the hand is known.
     """
-    swiped = _by_user(decoder, gestures)
+    swiped = _by_user(decoder, gestures_of(gestures))
     if len(swiped) < _LEAST_PEOPLE:
         return None
     decoder.candidates(swiped[0][:1])  # Compiled, and the words laid out, before the threads start.

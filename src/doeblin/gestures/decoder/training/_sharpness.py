@@ -9,6 +9,7 @@ import numpy as np
 from ...._errors import InputError
 from ...data import Gesture
 from .._decoder import Decoder
+from .._given import gestures_of
 from .._scores import log_normalised
 
 _CHUNK = 64
@@ -23,7 +24,7 @@ def fit_sharpness(decoder: Decoder, gestures: Sequence[Gesture], *more: Decoder)
     it is. Words of the lexicon that are not among the candidates count: the guess is wrong then,
     however sure. `more` are decoders of the same model with other lexicons, to be fitted together.
     """
-    parts = []
+    gestures, parts = gestures_of(gestures), []
     for one in (decoder, *more):
         known = [gesture for gesture in gestures if gesture.word in one.lexicon]
         for at in range(0, len(known), _CHUNK):

@@ -16,6 +16,7 @@ from ...._errors import InputError
 from ...data import Gesture, Layout, Lexicon
 from .._decoder import Decoder, WordFactor
 from .._found import Candidates
+from .._given import gestures_of
 from .._model import Model, Settings
 from ..restart import Spelling, Trace, merged_keys, pack
 from ..spelling import spelt
@@ -59,11 +60,12 @@ def train(
     The restart u first: its likelihood is normalised over the trie of `lexicon` (default: the
     10,000 commonest embedded words; of a larger one, as many), so that long words are not
     short-changed. Then the word-level factors of A and the restart probability, by the likelihood
-    of π̃. Gestures without a word that the layout can spell are left out. With `neural`, two small
-    networks add to the factors of A: one sees the strokes to and from each letter of a word, one
-    the whole word; they see the gestures moved a little, too, and made-up ones on other keyboards.
-    Of a hundred people or more, a twentieth is kept apart to say how sure they may be. With
-    `neural_restart`, one is trained jointly with u, in as many passes again.
+    of π̃. Gestures without a word that the layout can spell are left out. With `neural`, three
+    small networks add to the factors of A: one sees the strokes to and from each letter of a word,
+    one reads the whole trace, one sees the whole word; they see the gestures moved a little, too,
+    and made-up ones on other keyboards. Of a hundred people or more, a twentieth is kept apart to
+    say how sure they may be. With `neural_restart`, one is trained jointly with u, in as many
+    passes again.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
     on from it if the file is there; the result is the same as without interruption.
@@ -74,7 +76,7 @@ def train(
         lexicon or Lexicon.embedded(10_000),
     )
     model = Model.untrained(layout, settings)
-    usable = [gesture for gesture in gestures if layout.spells(gesture.word)]
+    usable = [gesture for gesture in gestures_of(gestures) if layout.spells(gesture.word)]
     if not usable:
         raise InputError("no gesture has a word that the layout can spell: nothing to learn from")
     told = {"gestures": len(usable), "lexicon": len(lexicon), **asdict(plan)}
@@ -185,11 +187,11 @@ def _train_words(
 
         learned, judges = _split(every, plan.seed)
         copies = make_copies(Decoder(model, lexicon, factors=factors), learned, plan.seed)
-        by_word, by_stroke = fit_networks(
-            copies, fit.weights, fit.epsilon, plan.seed,
+        by_word, by_stroke, reader = fit_networks(
+            copies, model.layout.plane, fit.weights, fit.epsilon, plan.seed,
             None if progress is None else lambda *told: progress(Progress(*told)),
         )  # fmt: skip
-        model = replace(model, word_network=by_word, stroke_network=by_stroke)
+        model = replace(model, word_network=by_word, stroke_network=by_stroke, reader=reader)
     decoder = Decoder(model, lexicon.whole, factors=factors)
     model = replace(model, openness=fit_openness(decoder, (judges or some)[:_OPENED]))
     decoder = Decoder(model, lexicon, factors=factors)
