@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +17,36 @@ PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1180, "height": 900}
 
 
-def opened(browser, server, expected: str = "", **options) -> Iterator[Any]:
-    """A page that must not complain (but as `expected`), nor ask anything of another host."""
-    context = browser.new_context(base_url=server.address, accept_downloads=True, **options)
-    found = context.new_page()
+def again(page, server, size: dict[str, int], expected: str) -> Iterator[Any]:
+    """A page that was used before and remembers nothing: a new one costs as much as many a test.
+    It leaves our page, so that the next test loads it, but not our host, whose process goes on."""
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme="light")
+    try:
+        yield from watched(page, server, expected)
+    finally:
+        page.context.set_offline(False)
+        page.unroute_all()
+        page.goto("/favicon.svg")
+        page.evaluate("() => (localStorage.clear(), sessionStorage.clear())")
+
+
+def watched(page, server, expected: str) -> Iterator[Any]:
+    """It must not complain (but as `expected`), nor ask anything of another host."""
     complaints: list[str] = []
-    found.on("console", lambda message: complaints.append(message.text))
-    found.on("pageerror", lambda error: complaints.append(str(error)))
-    found.on(
-        "request",
-        lambda request: (
+    ears = {
+        "console": lambda message: complaints.append(message.text),
+        "pageerror": lambda error: complaints.append(str(error)),
+        "request": lambda request: (
             request.url.startswith((server.address, "blob:", "data:"))
             or complaints.append(request.url)
         ),
-    )
-    yield found
-    context.close()
+    }
+    for event, ear in ears.items():
+        page.on(event, ear)
+    yield page
+    for event, ear in ears.items():
+        page.remove_listener(event, ear)
     assert [one for one in complaints if not expected or expected not in one] == []
 
 
@@ -72,21 +86,32 @@ def swipe(page, gesture: Gesture) -> list[str]:
 
 def touch(page, gesture: Gesture) -> list[str]:
     """The same with a finger."""
-    send = page.context.new_cdp_session(page).send
+    draw(page, gesture)
+    page.wait_for_selector(".candidate")
+    return page.locator(".candidate .word").all_text_contents()
+
+
+def draw(page, gesture: Gesture) -> None:
+    """With a finger, and without waiting for what it means."""
+    at = finger(page)
     path = places(page, gesture)
-
-    def at(kind: str, *where: float) -> None:
-        points = [{"x": where[0], "y": where[1]}] if where else []
-        send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    at("touchStart", *path[0][1:])
+    at("Start", *path[0][1:])
     began = time.perf_counter()
     for seconds, x, y in path[1:]:
         time.sleep(max(0.0, seconds - (time.perf_counter() - began)))
-        at("touchMove", x, y)
-    at("touchEnd")
-    page.wait_for_selector(".candidate")
-    return page.locator(".candidate .word").all_text_contents()
+        at("Move", x, y)
+    at("End")
+
+
+def finger(page) -> Callable[..., None]:
+    """It starts and moves at a place in pixels, and ends."""
+    send = page.context.new_cdp_session(page).send
+
+    def at(kind: str, *where: float) -> None:
+        points = [{"x": where[0], "y": where[1]}] if where else []
+        send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+    return at
 
 
 def clear(word: str) -> Gesture:

@@ -14,18 +14,19 @@ from typing import Any
 import httpx
 import pytest
 
-from .browsing import DESK, PHONE, opened
+from .browsing import DESK, PHONE, again
 
 COMMAND = [sys.executable, "-m", "doeblin", "serve"]
 # The most that a proof may take: other tests run beside it.
 SECONDS = 50
-# The browser's own: two pages behind every page of ours, 1.2 s of CPU each time; and playwright's
-# list, which ours replaces.
+# The browser's own: two pages behind every page of ours, 1.2 s of CPU each time; a process for a
+# page that may come; and playwright's list, which ours replaces.
 _WITHOUT = (
     "WebUIOmniboxPopup,WebUIOmniboxAimPopup,AimEnabled,AvoidCorsURLLoaderRestartOnRedirect,"
     "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
     "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,NetworkTimeServiceQuerying,"
-    "OptimizationHints,PaintHolding,PreconnectToSearch,ThirdPartyStoragePartitioning"
+    "OptimizationHints,PaintHolding,PreconnectToSearch,ThirdPartyStoragePartitioning,"
+    "SpareRendererForSitePerProcess"
 )
 # As root and without a display; nothing is fetched from anywhere.
 _FLAGS = [
@@ -121,11 +122,30 @@ def follow(client: httpx.Client, id: str) -> Iterator[tuple[str, str]]:
                 yield event, value
 
 
-@pytest.fixture
-def page(browser, server) -> Iterator[Any]:
-    yield from opened(browser, server, viewport=DESK)
+@pytest.fixture(scope="session")
+def desk_page(browser, server) -> Any:
+    return browser.new_context(base_url=server.address, viewport=DESK).new_page()
+
+
+@pytest.fixture(scope="session")
+def phone_page(browser, server) -> Any:
+    context = browser.new_context(
+        base_url=server.address, viewport=PHONE, has_touch=True, is_mobile=True
+    )
+    return context.new_page()
 
 
 @pytest.fixture
-def phone(browser, server) -> Iterator[Any]:
-    yield from opened(browser, server, viewport=PHONE, has_touch=True, is_mobile=True)
+def expected() -> str:
+    """What the browser may complain of; tests that need it take it as a parameter."""
+    return ""
+
+
+@pytest.fixture
+def page(desk_page, server, expected) -> Iterator[Any]:
+    yield from again(desk_page, server, DESK, expected)
+
+
+@pytest.fixture
+def phone(phone_page, server, expected) -> Iterator[Any]:
+    yield from again(phone_page, server, PHONE, expected)

@@ -255,7 +255,7 @@ def test_alive_before_it_is_ready():
 
     health, ready = (asked(app, path) for path in ("/api/health", "/api/ready"))
     assert health.status_code == 200 and health.json()["pools"]["decode"]["doing"] == "compiling"
-    assert ready.status_code == 503
+    assert ready.status_code == 503 and int(ready.headers["retry-after"]) >= 1
     assert ready.json() == {"ready": False, "waiting_for": ["decode"]}
 
 
@@ -303,7 +303,40 @@ def test_unknown_things_are_not_found(client):
         client.get("/nothing"),
     ):
         assert answer.status_code == 404 and answer.json()["error"]["message"]
-    assert client.put("/api/decode").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/decode", "POST"),
+        ("PUT", "/api/decode", "POST"),
+        ("HEAD", "/api/keyboard", "GET"),
+        ("POST", "/api/verify/" + "0" * 32, "DELETE, GET"),
+    ],
+)
+def test_wrong_method_is_told_the_right_one(client, method, path, allowed):
+    answer = client.request(method, path)
+    assert answer.status_code == 405 and answer.headers["allow"] == allowed
+    if method != "HEAD":
+        assert answer.json()["error"]["message"].endswith(f"not take {method}; it takes {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "message"),
+    [
+        ("text/plain", b"{}", 415, "Content-Type = text/plain must be application/json"),
+        (None, b"{}", 415, "Content-Type is missing, and must be application/json"),
+        ("application/json", b"{}", 422, "points is missing"),
+        ("application/json", b"[" * 100_000, 400, "the body is nested too deeply"),
+        ("application/json", b"\x80", 400, "it is not in UTF-8"),
+        ("application/json", b"{", 400, "the body is not JSON: Expecting"),
+    ],
+)
+def test_body_that_cannot_be_read_is_told_why(client, kind, body, status, message):
+    headers = {"Content-Type": kind} if kind else {}
+    answer = client.post("/api/decode", content=body, headers=headers)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]["message"]
 
 
 def test_description_and_its_page_are_served(client):

@@ -8,7 +8,7 @@ import pytest
 
 from doeblin.gestures import Lexicon
 
-from .browsing import LAYOUT, clear, enter, shoot, touch
+from .browsing import DESK, LAYOUT, PHONE, clear, enter, finger, shoot, touch
 
 # Long enough to wrap on a phone several times over.
 SENTENCE = ["hello", "world", "there", "people", "would", "things"]
@@ -60,6 +60,53 @@ def test_space_bar_takes_the_word(phone):
     assert texts(phone) == ["hello", "world"]
 
 
+ACROSS = {"width": 844, "height": 390}
+SMALL = {"width": 320, "height": 568}
+# Margins of cards that the keyboard stands in.
+_WIDE = """() => {
+  const board = document.querySelector(".board");
+  const { paddingLeft, paddingRight } = getComputedStyle(board);
+  return board.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+}"""
+
+
+def edges(page, *selectors: str) -> tuple[float, float]:
+    """Of all these together, from the top of the view."""
+    boxes = [page.locator(one).bounding_box() for one in selectors]
+    return min(box["y"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
+
+
+def test_held_across_everything_is_in_view(phone):
+    """Text, candidates and the whole keyboard, which stays; beside it, a finger scrolls."""
+    phone.set_viewport_size(ACROSS)
+    enter(phone, "swipe")
+    place = board(phone)
+    for words in (["hello"], ["hello", "world"]):
+        assert touch(phone, clear(words[-1]))[0] == words[-1]
+        top, bottom = edges(phone, "#swipe-text", ".candidate >> nth=3", "#swipe-keys")
+        assert top >= 0 and bottom <= ACROSS["height"]
+        assert board(phone) == place and texts(phone) == words
+    assert phone.evaluate("scrollY") == 0
+    assert place["height"] > 0.7 * ACROSS["height"]  # and large enough for a thumb
+    shoot(phone, "phone-across")
+    at = finger(phone)
+    x, y = place["x"] / 2, 330
+    at("Start", x, y)
+    for step in range(1, 11):
+        at("Move", x, y - 20 * step)
+    at("End")
+    phone.wait_for_function("() => scrollY > 0")
+
+
+def test_upright_the_keyboard_is_as_wide_as_its_card(phone):
+    enter(phone, "swipe")
+    for size in (PHONE, SMALL, DESK):
+        phone.set_viewport_size(size)
+        top, bottom = edges(phone, "#swipe-text", ".answers", "#swipe-keys")
+        assert bottom - top <= size["height"]
+        assert board(phone)["width"] == pytest.approx(phone.evaluate(_WIDE), abs=1)
+
+
 def test_mark_comes_at_once(phone):
     """Within 100 ms of lifting the finger there is a mark, though the answer takes a second."""
     enter(phone, "swipe")
@@ -103,7 +150,7 @@ def test_waiting_for_the_decoder_is_explained(phone):
     phone.wait_for_selector(".candidate")
 
 
-@pytest.mark.parametrize("size", [{"width": 390, "height": 844}, {"width": 1180, "height": 900}])
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=str)
 def test_long_candidates_do_not_collide(phone, size):
     phone.set_viewport_size(size)
     lexicon = Lexicon.embedded(10_000).words
@@ -142,7 +189,7 @@ def test_verdict_is_seen_without_scrolling(phone):
     phone.wait_for_selector("#verify-banner.UNSAFE", timeout=120_000)
     box = phone.locator("#verify-banner").bounding_box()
     assert box["y"] >= 0 and box["y"] + box["height"] <= 844
-    phone.set_viewport_size({"width": 1180, "height": 900})
+    phone.set_viewport_size(DESK)
     phone.evaluate("scrollTo(0, 0)")
     box = phone.locator("#verify-banner").bounding_box()
     assert box["y"] + box["height"] <= 900

@@ -1,4 +1,4 @@
-"""The clock of a job."""
+"""The clock of a job, and the end of a worker."""
 
 from __future__ import annotations
 
@@ -31,3 +31,31 @@ def test_a_job_has_its_time_though_its_worker_gets_ready_in_the_midst_of_it():
     with ThreadPoolExecutor(1) as thread:  # a browser's loop may be here
         states = thread.submit(asyncio.run, life()).result()
     assert states == ["running", "running", "late"]
+
+
+def test_a_killed_worker_is_given_no_other_job_though_its_answer_came_first():
+    """The answer to what was cancelled may be in the pipe when patience ends."""
+
+    async def life() -> list[str]:
+        pool = Pool("chains", 0, queue=2, memory_mb=1, patience=1)
+        stdin = SimpleNamespace(write=lambda data: None)
+        worker = _Worker(SimpleNamespace(stdin=stdin, kill=lambda: None))  # type: ignore[arg-type]
+        worker.ready = True
+        pool._workers.append(worker)
+        first = pool.submit({}, 10)
+        assert first.state == "running"
+        first.cancel()
+        pool._insist(worker, first)
+        pool._answer(worker, first, {"result": {}})
+        second = pool.submit({}, 10)
+        states = [second.state]
+        pool._workers.remove(worker)
+        pool._lost(worker)
+        another = _Worker(worker.process)
+        another.ready = True
+        pool._workers.append(another)
+        pool._dispatch()
+        return [*states, second.state]
+
+    with ThreadPoolExecutor(1) as thread:  # a browser's loop may be here
+        assert thread.submit(asyncio.run, life()).result() == ["queued", "running"]

@@ -20,6 +20,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         400: "Not JSON.",
         403: "From another site.",
         413: "Too large.",
+        415: "Not sent as `application/json`.",
         421: "Not a name of this server.",
         422: "Not what this takes; the message says why.",
         500: "The worker failed; the message says what is known.",
@@ -120,6 +121,7 @@ async def ready(request: Request, response: Response) -> schemas.Readiness:
     awaited = [n for n, one in pools.items() if not (one.ready or one.unavailable)]
     if awaited:
         response.status_code = 503
+        response.headers["Retry-After"] = "1"
     return schemas.Readiness(ready=not awaited, waiting_for=awaited)
 
 

@@ -67,9 +67,10 @@ def create_app(
         lifespan=lifespan,
     )
     app.add_middleware(Guard, loopback=loopback, names=names)
-    for router in (decoding, proofs, chains, overview):
+    routers = (decoding, proofs, chains, overview)
+    for router in routers:
         app.include_router(router)
-    answer_problems(app)
+    answer_problems(app, [route for router in routers for route in router.routes])
 
     @app.get("/api", include_in_schema=False)
     async def reference() -> FileResponse:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match, Route
 
 from ._proofs import Refused
 from ._workers import Busy, Unavailable
@@ -42,10 +44,13 @@ _SAYINGS = {
 _WITHOUT_VALUE = ("missing", "extra_forbidden", "too_short", "too_long", "string_too_long")
 
 
-def answer_problems(app: FastAPI) -> None:
-    """Have every problem answered with `{"error": {"message", "line", "column"}}`."""
+def answer_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Have every problem answered with `{"error": {"message", "line", "column"}}`.
+
+    `routes` are those of the API: one that is asked with a wrong method says what it takes.
+    """
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, partial(_http, routes))
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Busy, _busy)
     app.add_exception_handler(Unavailable, _unavailable)
@@ -80,14 +85,33 @@ def _problem(status: int, message: str, headers: Any = None) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first, *rest = error.errors()
+    if isinstance(error.body, bytes):  # which was not read, for what it says to be
+        kind = request.headers.get("content-type")
+        is_what = "is missing, and" if kind is None else f"= {kind[:_LONGEST_VALUE]}"
+        return _problem(415, f"Content-Type {is_what} must be application/json")
     if first["type"] == "json_invalid":
         return _problem(400, f"the body is not JSON: {first.get('ctx', {}).get('error', '')}")
     more = f" (and {len(rest)} more)" if rest else ""
     return _problem(422, complaint(first) + more)
 
 
-async def _http(request: Request, error: Exception) -> JSONResponse:
+async def _http(routes: Sequence[BaseRoute], request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, RecursionError):
+        return _problem(400, "the body is nested too deeply; nothing here takes more than 5 levels")
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        return _problem(400, "the body is not JSON: it is not in UTF-8")
+    # Whatever no route takes came to the page's files, which know neither path nor method.
+    taken = {
+        method
+        for route in routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+    if taken and request.method not in taken:
+        allowed = ", ".join(sorted(taken))
+        message = f"{request.url.path} does not take {request.method}; it takes {allowed}"
+        return _problem(405, message, {"Allow": allowed})
     return _problem(error.status_code, str(error.detail), error.headers)
 
 

@@ -37,6 +37,7 @@ class _Worker:
     def __init__(self, process: asyncio.subprocess.Process):
         self.process = process
         self.ready = False
+        self.killed = False
         self.job: Job | None = None
         self.since = 0.0
         self.left = 0.0
@@ -49,7 +50,13 @@ class _Worker:
         with contextlib.suppress(OSError, RuntimeError):
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
 
+    @property
+    def free(self) -> bool:
+        """May it be given a job? A killed one's last answer may still be on its way."""
+        return self.ready and not self.killed and self.job is None
+
     def kill(self) -> None:
+        self.killed = True
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
 
@@ -126,7 +133,7 @@ class Pool:
         for worker in self._workers:
             if not self._waiting:
                 return
-            if worker.ready and worker.job is None:
+            if worker.free:
                 self._give(worker, self._waiting.popleft())
 
     def _give(self, worker: _Worker, job: Job) -> None:

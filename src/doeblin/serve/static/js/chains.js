@@ -62,12 +62,15 @@ export async function start() {
   $("chains-more").addEventListener("click", more);
   $("chains-fewer").addEventListener("click", fewer);
   $("chains-even").addEventListener("click", even);
-  $("stages-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    certifyStages();
-  });
+  $("stages-form").addEventListener("submit", certifyStages);
   load();
-  await certifyStages();
+  certifyStages();
+}
+
+// What could not be had when the room was left may be had now.
+export function visit() {
+  if (!$("chains-problem").hidden) compute();
+  if (!$("stages-problem").hidden) certifyStages();
 }
 
 const delta = () => 10 ** Number($("chains-delta").value);

@@ -3,8 +3,9 @@
 import { h, replace } from "./dom.js";
 
 export class Editor {
-  constructor(area, gutter) {
+  constructor(area, gutter, onChange) {
     this.area = area;
+    this.onChange = onChange;
     this.numbers = h("div", { class: "numbers" });
     this.bad = null;
     replace(gutter, this.numbers);
@@ -25,6 +26,7 @@ export class Editor {
   changed() {
     this.bad = null;
     this.draw();
+    this.onChange();
   }
 
   // Mark a line and bring it into view.

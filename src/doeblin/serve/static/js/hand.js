@@ -2,22 +2,26 @@
 // the server gets it with a request, answers, and forgets it.
 
 import { post } from "./api.js";
-import { $, problem } from "./dom.js";
-
-const PLACE = "doeblin-hand"; // what was learned
-const SWITCH = "doeblin-learn"; // "off" if it must not
+import { $ } from "./dom.js";
+import { Kept } from "./kept.js";
 
 export class LearnedHand {
-  constructor() {
-    this.known = read();
+  constructor(onForget) {
+    this.store = new Kept("doeblin-hand", "localStorage"); // what was learned
+    this.switch = new Kept("doeblin-learn", "localStorage"); // "off" if it must not
+    const found = this.store.value;
+    this.known = found && typeof found.counts === "object" ? found : null;
     this.waiting = Promise.resolve();
     this.era = 0; // an answer from before "forget" comes too late
-    $("swipe-learn").checked = stored(SWITCH) !== "off";
+    $("swipe-learn").checked = this.switch.text !== "off";
     $("swipe-learn").addEventListener("change", () => {
-      store(SWITCH, this.learns ? "on" : "off");
+      this.switch.text = this.learns ? "on" : "off";
       this.show();
     });
-    $("swipe-forget").addEventListener("click", () => this.set(null));
+    $("swipe-forget").addEventListener("click", () => {
+      this.set(null);
+      onForget();
+    });
     this.show();
   }
 
@@ -32,8 +36,12 @@ export class LearnedHand {
 
   set(hand) {
     this.era += 1;
+    this.know(hand);
+  }
+
+  know(hand) {
     this.known = hand;
-    store(PLACE, hand && JSON.stringify(hand));
+    this.store.value = hand;
     this.show();
   }
 
@@ -45,32 +53,28 @@ export class LearnedHand {
     const era = this.era;
     this.waiting = this.waiting.then(async () => {
       if (undone || !this.learns || era !== this.era) return;
+      const given = this.known;
       try {
-        const { hand } = await post("/api/adapt", { points, word, hand: this.known });
+        const { hand } = await post("/api/adapt", { points, word, hand: given });
         if (undone || era !== this.era) return;
-        before = this.known;
-        this.known = hand;
-        store(PLACE, JSON.stringify(hand));
-        this.show();
+        before = given;
+        this.know(hand);
       } catch (error) {
-        this.fail(error);
+        if (error.status === 422 && given) this.refused(given);
+        else $("swipe-learned").textContent = `“${word}” was not learned: ${error.message}`;
       }
     });
     return () => {
       undone = true;
-      if (before === undefined || era !== this.era) return;
-      this.known = before;
-      store(PLACE, before && JSON.stringify(before));
-      this.show();
+      if (before !== undefined && era === this.era) this.know(before);
     };
   }
 
   // What was kept may be from another version: a hand that is refused is forgotten, and that is said.
-  fail(error) {
-    if (error.status === 422 && this.known) {
-      this.set(null);
-      $("swipe-learned").textContent = "What was learned here could not be used any more and was forgotten.";
-    } else problem($("swipe-problem"), error.message);
+  refused(hand) {
+    if (hand !== this.known) return; // another request had it, too
+    this.set(null);
+    $("swipe-learned").textContent = "What was learned here could not be used any more and was forgotten.";
   }
 
   show() {
@@ -80,32 +84,5 @@ export class LearnedHand {
     $("swipe-learned").textContent = words
       ? `${this.learns ? "Learned" : "Not used: learned"} from ${words} ${words === 1 ? "word" : "words"}, kept in this browser only.`
       : "Nothing learned yet. What is learned stays in this browser.";
-  }
-}
-
-function read() {
-  try {
-    const found = JSON.parse(stored(PLACE) ?? "null");
-    return found && typeof found === "object" && typeof found.counts === "object" ? found : null;
-  } catch {
-    return null;
-  }
-}
-
-// A browser may refuse to keep anything; then it is learned until the page is closed.
-function stored(place) {
-  try {
-    return localStorage.getItem(place);
-  } catch {
-    return null;
-  }
-}
-
-function store(place, text) {
-  try {
-    if (text === null) localStorage.removeItem(place);
-    else localStorage.setItem(place, text);
-  } catch {
-    // as above
   }
 }

@@ -12,6 +12,8 @@ export class Keyboard {
     this.onStart = onStart;
     this.onSpace = onSpace;
     this.bottom = Math.max(...layout.keys.map((key) => key.y)) + 0.5;
+    // Rooms give a width to the canvas such that its height fits: `--shape` is width by height.
+    canvas.style.setProperty("--shape", String(layout.width / ((this.bottom + FOOT) * layout.aspect)));
     this.points = [];
     this.ghost = "";
     this.pointer = null;

@@ -1,41 +1,37 @@
 // The room in which one swipes.
 
-import { get, newest } from "./api.js";
+import { get, post } from "./api.js";
 import { $, h, percent, problem, replace } from "./dom.js";
 import { LearnedHand } from "./hand.js";
 import { Keyboard } from "./keyboard.js";
+import { Sentence } from "./sentence.js";
 import { Tours } from "./tours.js";
 import { Working, pending } from "./working.js";
 
-const decode = newest("/api/decode");
 const SHOWN = 4;
 
 let keyboard;
 let tours;
 let working;
 let hand;
-let words = []; // accepted, each with how to unlearn it
-let swiped = null; // the trace of the guesses
-let guesses = [];
-let chosen = -1; // which guess stands in the text, not yet accepted
+let sentence;
 
 export async function start() {
-  keyboard = new Keyboard($("swipe-keys"), await get("/api/keyboard"), {
+  const layout = await get("/api/keyboard");
+  keyboard = new Keyboard($("swipe-keys"), layout, {
     onStart: accept,
     onSwipe: ask,
     onSpace: () => say("space"), // the word was taken as the finger came down
   });
   working = new Working($("swipe-mark"), "decode");
-  hand = new LearnedHand();
+  hand = new LearnedHand(() => sentence.forget());
+  sentence = new Sentence(hand);
   tours = new Tours(() => hand.given);
   $("swipe-back").addEventListener("click", back);
   $("swipe-clear").addEventListener("click", clear);
-  $("swipe-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    typed();
-  });
+  $("swipe-form").addEventListener("submit", typed);
   $("swipe-typed").addEventListener("keydown", (event) => {
-    if (/^[1-4]$/.test(event.key) && guesses.length) {
+    if (/^[1-4]$/.test(event.key) && sentence.open?.guesses) {
       event.preventDefault();
       pick(Number(event.key) - 1);
     }
@@ -64,42 +60,51 @@ async function greet() {
 
 // ---- asking
 
-async function ask(points, own = true) {
-  problem($("swipe-problem"), "");
+// Its place in the text is made at once: the next swipe need not wait for the answer.
+function ask(points, own = true) {
+  const place = sentence.begin(own ? points : null); // a typed trace says nothing of a hand
   tours.forget();
   working.start("Reading the swipe …");
-  try {
-    const found = await answer(points);
-    if (!found) return;
+  show();
+  answer(points, place.request.signal).then(
+    ({ candidates }) => (candidates.length ? read(place, points, candidates) : lost(place, "No word fits this trace; try again.")),
+    (error) => lost(place, error.message),
+  );
+}
+
+function read(place, points, candidates) {
+  if (place.request.signal.aborted) return; // deleted meanwhile
+  sentence.answer(place, candidates);
+  if (place === sentence.last) {
     working.stop();
-    guesses = found.candidates;
-    swiped = own ? points : null; // a typed trace says nothing of a hand
-    chosen = guesses.length ? 0 : -1;
     tours.offer(points);
-    say(
-      guesses.length
-        ? guesses.map((g, i) => `${i + 1}: ${g.word}, ${percent(g.probability)}`).join("; ")
-        : "No word fits this trace.",
-    );
-    if (!guesses.length) problem($("swipe-problem"), "No word fits this trace; try again.");
-  } catch (error) {
-    guesses = [];
-    chosen = -1;
-    working.stop();
-    problem($("swipe-problem"), error.message);
   }
+  say(
+    place === sentence.open
+      ? candidates.map((g, i) => `${i + 1}: ${g.word}, ${percent(g.probability)}`).join("; ")
+      : place.word,
+  );
+  show();
+}
+
+function lost(place, reason) {
+  if (place.request.signal.aborted) return;
+  const newest = place === sentence.last;
+  if (newest) working.stop();
+  sentence.lose(place);
+  problem($("swipe-problem"), newest ? reason : `An earlier swipe is lost: ${reason}`);
   show();
 }
 
 // With what is known of the person; if that is refused, without, and it is forgotten.
-async function answer(points) {
+async function answer(points, signal) {
   const given = hand.given;
   try {
-    return await decode({ points, k: SHOWN, hand: given });
+    return await post("/api/decode", { points, k: SHOWN, hand: given }, signal);
   } catch (error) {
     if (error.status !== 422 || !given) throw error;
-    const found = await decode({ points, k: SHOWN });
-    hand.fail(error);
+    const found = await post("/api/decode", { points, k: SHOWN }, signal);
+    hand.refused(given);
     return found;
   }
 }
@@ -122,65 +127,65 @@ function typed() {
 
 function accept() {
   problem($("swipe-problem"), "");
-  if (chosen >= 0) {
-    const { word } = guesses[chosen];
-    words.push({ word, unlearn: hand.learn(swiped, word) });
-  }
-  guesses = [];
-  chosen = -1;
+  sentence.accept();
   show();
 }
 
 function pick(index) {
-  if (!guesses[index]) return;
-  chosen = index;
-  keyboard.show(guesses[index].word);
-  say(`${guesses[index].word} chosen`);
+  const guess = sentence.open?.guesses?.[index];
+  if (!guess) return;
+  sentence.pick(index);
+  keyboard.show(guess.word);
+  say(`${guess.word} chosen`);
   show();
 }
 
 function back() {
-  decode.drop();
-  working.stop();
-  problem($("swipe-problem"), "");
-  let gone = chosen >= 0 ? guesses[chosen].word : null;
-  if (!gone && words.length) {
-    const last = words.pop();
-    last.unlearn(); // who deletes a word did not mean it
-    gone = last.word;
-  }
-  guesses = [];
-  chosen = -1;
-  keyboard.clear();
-  tours.forget();
-  say(gone ? `${gone} deleted` : "nothing to delete");
-  show();
+  const gone = sentence.remove();
+  say(gone ? `${gone.word ?? "swipe"} deleted` : "nothing to delete");
+  changed();
 }
 
 function clear() {
-  words = [];
-  back();
+  sentence.clear();
+  say("text cleared");
+  changed();
+}
+
+function changed() {
+  working.stop();
+  problem($("swipe-problem"), "");
+  keyboard.clear();
+  tours.forget();
+  show();
 }
 
 function show() {
   const text = $("swipe-text");
-  const parts = words.length ? [`${words.map(({ word }) => word).join(" ")} `] : [];
-  if (chosen >= 0) parts.push(h("span", { class: "maybe" }, guesses[chosen].word));
+  const { places, open } = sentence;
+  const parts = places.flatMap((place) => [written(place), " "]);
+  if (open) parts.pop();
   if (!parts.length) parts.push(h("span", { class: "empty" }, "Your text will appear here."));
   else parts.push(h("span", { class: "caret", "aria-hidden": "true" }));
   replace(text, parts);
   text.scrollTop = text.scrollHeight; // its height is fixed, so that the keyboard never moves
   // Buttons stay in place when only the choice changes, so that focus is not lost.
   const holder = $("swipe-candidates");
+  const guesses = open?.guesses ?? [];
   const shown = guesses.map((guess) => guess.word).join(" ");
   if (holder.dataset.words !== shown) {
     holder.dataset.words = shown;
     replace(holder, guesses.map(button));
   }
   [...holder.children].forEach((element, index) => {
-    element.classList.toggle("chosen", index === chosen);
-    element.setAttribute("aria-pressed", String(index === chosen));
+    element.classList.toggle("chosen", index === open?.chosen);
+    element.setAttribute("aria-pressed", String(index === open?.chosen));
   });
+}
+
+function written(place) {
+  if (!place.guesses) return h("span", { class: "awaited" }, "…");
+  return place.accepted ? place.word : h("span", { class: "maybe" }, place.word);
 }
 
 function button(guess, index) {

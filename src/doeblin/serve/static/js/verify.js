@@ -3,36 +3,43 @@
 import { get, post, remove } from "./api.js";
 import { $, h, number, replace } from "./dom.js";
 import { Editor } from "./editor.js";
+import { Kept } from "./kept.js";
 import { announce, verdict } from "./verdict.js";
 import { Working } from "./working.js";
 
 const LANGUAGES = { sl: "sygus", smt2: "horn" };
 const MOST_TRIES = 8;
 
+const kept = new Kept("doeblin-program", "sessionStorage");
+
 let running = null; // { id, program, stream, began, ticker }
+let judged = null; // the program that the verdict in view is about
 let file = "program.c";
 let editor;
 let working;
 let limits;
 
 export async function start() {
-  $("verify-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    prove();
-  });
+  const [most, { examples }] = await Promise.all([get("/api/limits"), get("/api/examples")]);
+  limits = most;
+  working = new Working($("verify-state"), "verify");
+  $("verify-source").addEventListener("input", own); // before the editor hears of it
+  editor = new Editor($("verify-source"), $("verify-gutter"), changed);
+  $("verify-form").addEventListener("submit", prove);
   $("verify-cancel").addEventListener("click", cancel);
   $("verify-file").addEventListener("change", open);
   $("verify-source").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) prove();
   });
-  editor = new Editor($("verify-source"), $("verify-gutter"));
-  working = new Working($("verify-state"), "verify");
-  limits = await get("/api/limits");
-  const most = limits.verify_seconds;
-  $("verify-most").textContent = `(at most ${most})`;
-  $("verify-seconds").max = String(most);
-  $("verify-seconds").value = String(Math.min(10, most));
-  const { examples } = await get("/api/examples");
+  $("verify-most").textContent = `(at most ${limits.verify_seconds})`;
+  $("verify-seconds").max = String(limits.verify_seconds);
+  $("verify-seconds").value = String(Math.min(10, limits.verify_seconds));
+  choices(examples);
+  counts(null);
+}
+
+// The examples, and the program that was here before, if there was one.
+function choices(examples) {
   const select = $("verify-example");
   replace(
     select,
@@ -41,17 +48,36 @@ export async function start() {
   );
   const choose = () => {
     const found = examples.find(({ name }) => name === select.value);
-    if (!found) return;
-    editor.text = found.program;
-    file = `${found.name}.c`;
+    if (found) edit(found.program, `${found.name}.c`);
   };
   select.addEventListener("change", choose);
-  $("verify-source").addEventListener("input", () => {
-    select.value = "";
-    if (!/\.(sl|smt2)$/.test(file)) file = "program.c";
-  });
-  choose();
-  counts(null);
+  const before = kept.value;
+  if (typeof before?.program !== "string") return choose();
+  edit(before.program, String(before.file));
+  select.value = examples.find(({ program }) => program === before.program)?.name ?? "";
+}
+
+function edit(program, name) {
+  file = name;
+  editor.text = program;
+}
+
+function own() {
+  $("verify-example").value = "";
+  if (!/\.(sl|smt2)$/.test(file)) file = "program.c";
+}
+
+function changed() {
+  kept.value = { program: editor.text, file };
+  judge(judged);
+}
+
+// A verdict stays in view while its program is mended, but it says whose it is.
+function judge(program) {
+  judged = program;
+  const stale = judged !== null && judged !== editor.text;
+  $("verify-stale").hidden = !stale;
+  $("room-verify").classList.toggle("stale", stale);
 }
 
 async function open(event) {
@@ -61,10 +87,9 @@ async function open(event) {
     state(`${chosen.name} is larger than ${limits.program_characters / 1024} KiB.`);
     return;
   }
-  editor.text = await chosen.text();
-  $("verify-example").value = "";
   const name = chosen.name.replace(/[^A-Za-z0-9_.-]/g, "_").replace(/^[.-]+/, "");
-  file = name.slice(-100) || "program.c";
+  $("verify-example").value = "";
+  edit(await chosen.text(), name.slice(-100) || "program.c");
   event.target.value = "";
 }
 
@@ -78,6 +103,7 @@ async function prove() {
     state("The search was not started.");
     return;
   }
+  judge(null);
   $("verify-verdict").hidden = true;
   $("verify-banner").hidden = true;
   editor.complain(null);
@@ -150,6 +176,7 @@ function follow(id) {
       state(summary(job.result));
       announce($("verify-banner"), job.result);
       verdict($("verify-verdict"), job.result, program);
+      judge(program);
     } else if (job.state === "cancelled") state("Cancelled.");
     else {
       state(job.state === "refused" ? "The program was not accepted." : "It did not finish.");
@@ -244,4 +271,5 @@ function refused(message, program, place) {
   editor.complain(line);
   announce($("verify-banner"), result);
   verdict($("verify-verdict"), result, program);
+  judge(program);
 }

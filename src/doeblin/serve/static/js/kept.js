@@ -1,0 +1,39 @@
+// What the browser keeps under a name: "localStorage" for good, "sessionStorage" until the tab is
+// closed. A browser may refuse; then it is known until the page is left.
+
+export class Kept {
+  constructor(name, shelf) {
+    this.name = name;
+    this.shelf = shelf;
+  }
+
+  get text() {
+    try {
+      return window[this.shelf].getItem(this.name);
+    } catch {
+      return null;
+    }
+  }
+
+  // Nothing rather than something older, if there is no room for it.
+  set text(text) {
+    try {
+      window[this.shelf].removeItem(this.name);
+      if (text !== null) window[this.shelf].setItem(this.name, text);
+    } catch {
+      // as above
+    }
+  }
+
+  get value() {
+    try {
+      return JSON.parse(this.text);
+    } catch {
+      return null;
+    }
+  }
+
+  set value(value) {
+    this.text = value === null ? null : JSON.stringify(value);
+  }
+}

@@ -1,0 +1,53 @@
+"""Rooms whose server is away say so, lose nothing, and work once it is back."""
+
+from __future__ import annotations
+
+import pytest
+
+from .browsing import clear, draw, enter, finger, touch
+from .test_phone import board, texts
+
+pytestmark = pytest.mark.parametrize("expected", ["ERR_INTERNET_DISCONNECTED"])
+
+
+def go(page, room: str) -> None:
+    page.evaluate(f"location.hash = '#{room}'")
+
+
+def test_rooms_open_once_the_server_is_back(phone):
+    enter(phone, "swipe")
+    phone.context.set_offline(True)
+    go(phone, "chains")
+    phone.wait_for_selector("#chains-problem:not([hidden])")
+    assert "cannot be reached" in phone.inner_text("#chains-problem")
+    assert "cannot be reached" in phone.inner_text("#stages-problem")
+    go(phone, "verify")
+    phone.wait_for_selector("#verify-closed:not([hidden])")
+    assert "cannot be reached" in phone.inner_text("#verify-closed")
+    phone.evaluate("document.getElementById('verify-form').requestSubmit()")  # sends no form
+    phone.context.set_offline(False)
+    phone.wait_for_selector("body[data-verify=ready]")
+    assert phone.is_hidden("#verify-closed") and phone.input_value("#verify-source")
+    go(phone, "chains")
+    phone.wait_for_selector("#chains-facts dd")
+    phone.wait_for_selector("#stages-facts dd")
+    assert phone.is_hidden("#chains-problem") and phone.is_hidden("#stages-problem")
+
+
+def test_swipes_while_it_is_away(phone):
+    """What failed is said until the next swipe begins; the text stays."""
+    enter(phone, "swipe")
+    assert touch(phone, clear("hello"))[0] == "hello"
+    phone.context.set_offline(True)
+    draw(phone, clear("good"))
+    phone.wait_for_selector("#swipe-problem:not([hidden])")
+    assert "cannot be reached" in phone.inner_text("#swipe-problem")
+    assert "“hello” was not learned" in phone.inner_text("#swipe-learned")
+    assert texts(phone) == ["hello"] and phone.text_content("#swipe-mark") == ""
+    at, box = finger(phone), board(phone)
+    at("Start", box["x"] + 20, box["y"] + 20)
+    assert phone.is_hidden("#swipe-problem")
+    at("Cancel")
+    phone.context.set_offline(False)
+    assert touch(phone, clear("good"))[0] == "good"
+    assert texts(phone) == ["hello", "good"]
