@@ -11,6 +11,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -148,6 +149,17 @@ def test_docstring_examples_run():
         assert not failed, f"a docstring example of {module_name} fails (see above)"
         tried += count
     assert tried > 0
+
+
+def test_readme_points_to_no_file_on_a_package_index():
+    """By the rules that the build applies, which leave out pictures and links to files."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    text = (ROOT / "README.md").read_text()
+    assert "](docs/" in text
+    for rule in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    assert "](http" in text and re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
+    assert "Made by" not in text and "Steinhardt" in text and "## More" in text
 
 
 # ---- the reference
