@@ -60,6 +60,16 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@functools.cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+@functools.cache
+def statements(file: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]:
+    return tuple(_statements(tree(file)))
+
+
 def package_of(module: str) -> str:
     """The package whose code a module is: itself, if it is one."""
     is_package = modules()[module].name == "__init__.py"
@@ -71,7 +81,7 @@ def imports() -> tuple[Import, ...]:
     """Every import within doeblin, wherever it stands; of a module if that is what a name is."""
     found = []
     for module, file in modules().items():
-        for node, only_types in _statements(ast.parse(file.read_text())):
+        for node, only_types in statements(file):
             if isinstance(node, ast.Import):
                 targets = [name.name for name in node.names]
             else:
@@ -94,7 +104,7 @@ def _statements(
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, only_types
-        else:
+        elif not isinstance(child, ast.expr):  # which imports nothing
             test = ast.unparse(child.test) if isinstance(child, ast.If) else ""
             yield from _statements(child, only_types or test.endswith("TYPE_CHECKING"))
 
@@ -116,7 +126,7 @@ def test_packages_say_what_they_offer():
     """A name that another package imports is in `__all__`."""
     missing = []
     for module, file in modules().items():
-        for node, _ in _statements(ast.parse(file.read_text())):
+        for node, _ in statements(file):
             if isinstance(node, ast.Import) or not node.level:
                 continue
             home = package_of(module).split(".")
@@ -200,7 +210,7 @@ def test_tests_mirror_the_tree():
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for module, file in modules().items():
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree(file)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{module}.{node.name}", node
 

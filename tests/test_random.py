@@ -31,7 +31,17 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
+# Words have no precision: of `make test`, by its part in double precision alone.
+WORDS = {"split", "fold", "bits8", "bits16", "bits32", "none", "grandchildren"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param(use, id=name, marks=pytest.mark.thorough if name in WORDS else ())
+        for name, use in USES.items()
+    ],
+)
 def test_quick_keys_give_jax_bits(use):
     """Of many keys at once, and of one."""
 

@@ -102,6 +102,25 @@ def test_the_seed_determines_the_result():
     assert not np.array_equal(same, other)
 
 
+def test_log_likelihoods_are_means_over_all_examples():
+    """Whatever fills up the last batch; the errors of examples are independent."""
+
+    def known(key, parameters, example) -> PathEstimate:
+        weights = jnp.stack([jnp.array(1.0), 1.0 + example[1]])
+        value = jnp.log(weights.mean())
+        return PathEstimate(value, jnp.log(weights), jnp.array(1.0), jnp.zeros((2, 2)))
+
+    numbers = np.arange(7)
+    examples = [(None, np.array(number, np.int32)) for number in numbers]
+    found = log_likelihood(known, start(), examples, batch_size=3)
+    assert found.mean == pytest.approx(np.log1p(numbers / 2).mean(), rel=1e-5)
+    errors = numbers / 2 / (1 + numbers / 2)
+    assert found.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 7, rel=1e-5)
+    # Each batch has a key of its own.
+    one, two = (log_likelihood(noisy, start(), examples[:1] * n, batch_size=1) for n in (1, 2))
+    assert one.mean != two.mean
+
+
 def test_only_what_is_trainable_is_trained():
     trainable = {"u": True, "A": False, "epsilon": False}
     found = fit(

@@ -157,7 +157,11 @@ def many(estimator, chain, y):
     return jax.vmap(lambda key: estimator(key, chain, y).log_likelihood)(keys)
 
 
-@pytest.mark.parametrize("kind", [pytest.param(Forward, marks=pytest.mark.double), Reversal])
+# Of `make test`, walks ahead by its part in double precision alone.
+DOUBLE = (pytest.mark.double, pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(Forward, marks=DOUBLE), Reversal])
 def test_extreme_rates_and_a_single_walk(kind):
     """ε = 1 is the restart alone; small and large ones with the horizon of the small."""
     estimator = kind(FixedHorizon(0.05, steps=20), num_walks=1)

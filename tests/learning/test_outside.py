@@ -180,6 +180,7 @@ def test_exact_draws_and_runs_have_the_joint_law():
     assert error <= norm.isf(LEVEL / 2) * float(estimate.standard_error)
 
 
+@pytest.mark.thorough  # test_fit.py has means over data, the test above estimates
 def test_log_likelihood_of_data():
     """The mean over data, from below, within its own error."""
     law = joint_law(PARAMETERS).sum(axis=0)

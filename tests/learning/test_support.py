@@ -116,7 +116,14 @@ PARAMETERS = {
 }
 INSIDE = {**PARAMETERS, "u": jnp.array([0.2, -0.4, 0.5])}
 CASES: dict[str, tuple] = {
-    "bidirectional": (PARAMETERS, build_plain, plain_law, Bidirectional(FIXED), range(4)),
+    "bidirectional": (PARAMETERS, build_plain, plain_law, Bidirectional(FIXED), (0, 3)),
+    "bidirectional, other data": (
+        PARAMETERS,
+        build_plain,
+        plain_law,
+        Bidirectional(FIXED),
+        (1, 2),
+    ),
     "bidirectional, staged, geometric": (
         PARAMETERS,
         build_staged,
@@ -132,6 +139,7 @@ CASES: dict[str, tuple] = {
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS = {
     "bidirectional": DOUBLE,
+    "bidirectional, other data": pytest.mark.thorough,
     "bidirectional, staged, geometric": pytest.mark.thorough,
     "reversal, no mass outside": pytest.mark.thorough,
 }

@@ -98,22 +98,42 @@ HORIZON = FixedHorizon(EPSILON)
 FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=64)
 
 
+# Of Algorithm 1, by mixing: the mean squared error of its gradients, to the square of the true one;
+# from 1500 runs, with standard errors of 0.01 and 0.02.
+ALGORITHM_1 = {0.0: 0.27, 0.33: 0.45}
+
+
+def errors_and_cost(estimator: Forward | Reversal, mixing: float) -> tuple[np.ndarray, float]:
+    """The same of each of 100 runs of any estimator, and its transitions. Compiled once for all
+    mixings: parameters are arguments."""
+    parameters = (THETA_0, (1 - mixing) * NEAR + mixing * FAR)
+    truth = np.asarray(ravel_pytree(SLOPE(parameters))[0], np.float64)
+    case = Case(parameters, build, law, jnp.asarray(STATES[DATUM]))
+    runs = run(case, estimator, 100, chunk=25)
+    each = [relative_mse(gradient[None], truth) for gradient in runs.gradients]
+    return np.array(each), runs.transitions
+
+
 @pytest.mark.parametrize(
     ("mixing", "factor"),
     [
         pytest.param(0.0, 10, id="initialisation", marks=pytest.mark.thorough),
-        pytest.param(0.33, 5, id="mid regime"),
+        pytest.param(0.33, 6, id="mid regime"),
     ],
 )
 def test_reversal_with_baseline_beats_algorithm_1(mixing: float, factor: float):
-    parameters = (THETA_0, (1 - mixing) * NEAR + mixing * FAR)
-    truth = np.asarray(ravel_pytree(SLOPE(parameters))[0], np.float64)
-    # Compiled once for both regimes: parameters are arguments.
-    case = Case(parameters, build, law, jnp.asarray(STATES[DATUM]))
-    forward, reversal = (run(case, estimator, 100, chunk=25) for estimator in (FORWARD, REVERSAL))
-    assert abs(forward.transitions / reversal.transitions - 1) < 0.02
-    errors = [relative_mse(runs.gradients, truth) for runs in (forward, reversal)]
-    assert errors[1] <= errors[0] / factor, errors
+    errors, _ = errors_and_cost(REVERSAL, mixing)
+    assert errors.mean() <= ALGORITHM_1[mixing] / factor
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("mixing", ALGORITHM_1)
+def test_algorithm_1_has_these_errors_at_equal_transitions(mixing: float):
+    """The test above compares with what others measured."""
+    errors, cost = errors_and_cost(FORWARD, mixing)
+    noise = np.hypot(errors.std(ddof=1) / np.sqrt(len(errors)), 0.02)
+    assert abs(errors.mean() - ALGORITHM_1[mixing]) <= 3 * noise
+    assert abs(cost / errors_and_cost(REVERSAL, mixing)[1] - 1) < 0.02
 
 
 def test_at_the_initialisation_the_likelihood_is_the_restarts():

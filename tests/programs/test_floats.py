@@ -40,7 +40,8 @@ int main(void) {
 
 @compiled
 def test_random_programs_agree_with_gcc():
-    wrong, counts = judge(range(8), timeout=4)
+    # What is not decided within a tenth of a second is not within four seconds, either.
+    wrong, counts = judge(range(8), timeout=1)
     assert not wrong
     assert counts["SAFE: SAFE"] >= 2 and counts["UNSAFE: UNSAFE"] >= 6, counts
 

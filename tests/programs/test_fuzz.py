@@ -17,12 +17,20 @@ from .fuzz.referee import compilers
 from .fuzz.render import render
 from .fuzz.variants import Referee, campaign, variants
 
+
+def seeds(first: int, last: int) -> pytest.MarkDecorator:
+    """The first of them in `make test`, the others in `make thorough`."""
+    thorough = pytest.param(range(first, last), marks=pytest.mark.thorough)
+    return pytest.mark.parametrize("seeds", [range(first), thorough], ids=str)
+
+
 compiled = pytest.mark.skipif("gcc" not in compilers(), reason="the truth comes from gcc")
 
 
 @compiled
-def test_verdicts_agree_with_compilers():
-    total = judge(range(36), timeout=0.5, levels=["-O2"])
+@seeds(20, 36)
+def test_verdicts_agree_with_compilers(seeds):
+    total = judge(seeds, timeout=0.5, levels=["-O2"])
     assert not total.wrong
     assert total.outcomes["SAFE"] >= 4 and total.outcomes["UNSAFE"] >= 4, total.outcomes
     assert total.outcomes["compilers differ"] == 0
@@ -86,17 +94,20 @@ def test_no_rewriting_turns_a_verdict_around():
     assert pairs >= 12
 
 
-def test_clauses_agree_with_enumeration():
-    tally = judge_clauses(range(30), timeout=0.4)
+@seeds(20, 36)
+def test_clauses_agree_with_enumeration(seeds):
+    tally = judge_clauses(seeds, timeout=0.4)
     assert not tally.wrong
     decided = sum(tally.outcomes[f"{k} {v}"] for k in LANGUAGES for v in ("SAFE", "UNSAFE"))
     assert decided >= 10 and tally.outcomes["mutant refused"] >= 10, tally.outcomes
 
 
-def test_clauses_with_arrays_and_several_premises():
-    tally = judge_premises(range(12), timeout=0.5)
+@seeds(6, 12)
+def test_clauses_with_arrays_and_several_premises(seeds):
+    tally = judge_premises(seeds, timeout=0.5)
     assert not tally.wrong
-    assert tally.outcomes["SAFE"] + tally.outcomes["UNSAFE"] >= 3, tally.outcomes
+    decided = tally.outcomes["SAFE"] + tally.outcomes["UNSAFE"]
+    assert decided >= 3 or 0 not in seeds, tally.outcomes  # the others take longer
 
 
 COPY = """extern int unknown(void);

@@ -1,5 +1,6 @@
 """The loop: verdicts, methods, seeds, limits, threads."""
 
+import functools
 import random
 import threading
 import time
@@ -22,10 +23,17 @@ HARD = """int main() {
 }"""
 
 
+@functools.cache
+def judged(name, seed=0):
+    """An example and its verdict, which several tests look at."""
+    program = parse_program(example(name), file=f"{name}.c")
+    return program, verify(program, seed=seed, timeout=30)
+
+
 @pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_examples(name, seed):
-    verdict = verify(parse_program(example(name), file=f"{name}.c"), seed=seed, timeout=30)
+    _, verdict = judged(name, seed)
     assert verdict.outcome.value == ("UNSAFE" if name in UNSAFE else "SAFE"), verdict.reason
 
 
@@ -44,8 +52,7 @@ def test_spacer_is_rechecked_like_any_other(name):
 @pytest.mark.parametrize("name", [*PAPER, "valve"])
 def test_invariants_hold_on_concrete_runs(name):
     """Every claimed invariant, at every visit of its loop, on random inputs."""
-    program = parse_program(example(name))
-    verdict = verify(program, timeout=30)
+    program, verdict = judged(name)
     assert program.graph is not None
     interpreter = Interpreter(program.graph)
     by_block = {invariant.block: invariant.formula for invariant in verdict.invariants}

@@ -28,14 +28,24 @@ from doeblin.schedules import Schedule
 
 from .reference import ReferenceChain
 
-THREE_STAGES = Method(
-    "three stages",
+# Every kernel, and so all that can be compiled at once.
+ALL_STAGES = Method(
+    "all stages",
     (
         Stage(move="gibbs", cost="simplified", beta=0.3),
         Stage(move="metropolis", beta=1.0, single=0.0),
         Stage(move="gibbs", beta=2.0, focus=0.5),
+        Stage(move="metropolis", cost="simplified", beta=0.5, single=0.5),
     ),
-    Schedule([[0.1, 0.6, 0.3, 0], [0, 0.5, 0.2, 0.3], [0, 0, 0.8, 0.2], [0.1, 0.1, 0, 0.8]]),
+    Schedule(
+        [
+            [0.1, 0.6, 0.3, 0, 0],
+            [0, 0.5, 0.1, 0.2, 0.2],
+            [0, 0, 0.7, 0.2, 0.1],
+            [0.1, 0.1, 0, 0.7, 0.1],
+            [0.1, 0.1, 0.1, 0, 0.7],
+        ]
+    ),
 )
 METHODS = [
     zero_stage(beta=1.0),
@@ -46,7 +56,7 @@ METHODS = [
     focused_gibbs(beta=0.7, focus=0.3, epsilon=0.1),
     focused_gibbs(epsilon=0.02),
     focused_gibbs(beta=1.0, epsilon=0.02),
-    THREE_STAGES,
+    ALL_STAGES,
 ]
 
 
@@ -101,13 +111,18 @@ def engines_of(method: Method) -> tuple[str, ...]:
 
 
 def cases() -> list:
-    """Steps of Metropolis by weights are in the three stages, too: alone they are thorough."""
+    """All kernels by weights are in the method of all stages, too: compiled alone, they are
+    thorough."""
+
+    def alone(options: str, number: int, engine: str) -> bool:
+        return options == "weights" and METHODS[number] is not ALL_STAGES and engine != "plain"
+
     return [
         pytest.param(
             options,
             number,
             engine,
-            marks=pytest.mark.thorough if options == "weights" and number < 2 else (),
+            marks=pytest.mark.thorough if alone(options, number, engine) else (),
             id=f"{options}-{METHODS[number].name}-{engine}",
         )
         for options in OPTIONS
@@ -148,7 +163,7 @@ def test_examples_beyond_the_specialised_widths_follow_the_reference(method, ato
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_the_path_does_not_depend_on_how_it_is_sliced(method):
-    task = random_task(9, weighted=True)
+    task = random_task(9)
     whole = Chain(task, method, (2, 2), seed=4)
     whole.run(max_steps=3000)
     sliced = Chain(task, method, (2, 2), seed=4)
@@ -236,16 +251,19 @@ def test_stationary_frequencies_match_enumeration(stage, uniform):
 
 
 def test_stationary_law_of_a_staged_chain_matches_enumeration():
-    """Restarts and two kernels under one schedule: the joint chain solved exactly."""
+    """Restarts and two kernels under one schedule: the joint chain solved exactly.
+
+    A third one is never reached: with it, what is compiled is that of the other tests."""
     task = _tiny_task()
-    schedule = Schedule([[0.1, 0.9, 0], [0, 0.6, 0.4], [0.3, 0, 0.7]])
+    matrix = np.array([[0.1, 0.9, 0], [0, 0.6, 0.4], [0.3, 0, 0.7]])
     stages = (
         Stage(move="gibbs", cost="simplified", beta=0.2),
         Stage(move="gibbs", beta=0.5),
     )
-    method = Method("staged", stages, schedule)
+    schedule = Schedule(np.block([[matrix, np.zeros((3, 1))], [np.eye(1, 4)]]))
+    method = Method("staged", (*stages, Stage(move="metropolis")), schedule)
     kernels = [_restart_matrix(task), *(_gibbs_matrix(task, stage) for stage in stages)]
-    joint = np.block([[schedule.matrix[z, y] * kernels[y] for y in range(3)] for z in range(3)])
+    joint = np.block([[matrix[z, y] * kernels[y] for y in range(3)] for z in range(3)])
     law = np.linalg.matrix_power(joint, 1 << 12)[0].reshape(3, -1).sum(axis=0)
     counts = np.zeros(task.num_atoms)
     runs = 4000
