@@ -35,7 +35,9 @@ def watched(page, server, expected: str) -> Iterator[Any]:
     """It must not complain (but as `expected`), nor ask anything of another host."""
     complaints: list[str] = []
     ears = {
-        "console": lambda message: complaints.append(message.text),
+        "console": lambda message: complaints.append(
+            f"{message.text} ({message.location.get('url')})"
+        ),
         "pageerror": lambda error: complaints.append(str(error)),
         "request": lambda request: (
             request.url.startswith((server.address, "blob:", "data:"))
@@ -47,7 +49,8 @@ def watched(page, server, expected: str) -> Iterator[Any]:
     yield page
     for event, ear in ears.items():
         page.remove_listener(event, ear)
-    assert [one for one in complaints if not expected or expected not in one] == []
+    odd = [one for one in complaints if not expected or expected not in one]
+    assert not odd, odd
 
 
 def enter(page, room: str) -> None:

@@ -244,6 +244,25 @@ def test_cancel_is_at_once(page):
     assert page.is_enabled("#verify-start")
 
 
+def test_cancel_counts_before_the_server_has_answered(page):
+    from .test_hostile import ENDLESS
+
+    enter(page, "verify")
+    page.fill("#verify-source", ENDLESS)
+    held = []
+    page.route("**/api/verify", lambda route: held.append(route))
+    with page.expect_request("**/api/verify"):
+        page.click("#verify-start")
+    page.click("#verify-cancel")
+    assert page.text_content("#verify-state") == "Cancelled."
+    assert page.is_enabled("#verify-start")
+    # The proof that nobody waits for is given up, and nothing of it is shown.
+    with page.expect_response(lambda answer: answer.request.method == "DELETE") as given_up:
+        held[0].continue_()
+    assert given_up.value.ok
+    assert page.text_content("#verify-state") == "Cancelled."
+
+
 # ---- Chains
 
 

@@ -12,7 +12,7 @@ const MOST_TRIES = 8;
 
 const kept = new Kept("doeblin-program", "sessionStorage");
 
-let running = null; // { id, program, stream, began, ticker }
+let running = null; // { program, id, stream, began, ticker }; the id comes with the first answer
 let judged = null; // the program that the verdict in view is about
 let file = "program.c";
 let editor;
@@ -111,6 +111,7 @@ async function prove() {
   counts(null);
   const program = editor.text;
   const hints = $("verify-hints").value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const run = (running = { program });
   busy(true);
   working.start("Starting …");
   try {
@@ -124,11 +125,13 @@ async function prove() {
       timeout: Number($("verify-seconds").value),
       seed: Number($("verify-seed").value),
     });
-    running = { id: job.id, program };
+    run.id = job.id;
+    if (running !== run) return drop(run); // cancelled meanwhile
     working.start("Waiting for a free worker …");
-    follow(job.id);
+    follow(run);
   } catch (error) {
-    busy(false);
+    if (running !== run) return;
+    end();
     state("The program was not accepted.");
     refused(error.message, program, error);
   }
@@ -153,9 +156,9 @@ function summary({ verdict, seconds, rounds }) {
   return `Done in ${seconds.toFixed(2)} s${rounds ? "" : ", before a search was needed"}.`;
 }
 
-function follow(id) {
-  const stream = new EventSource(`/api/verify/${id}/events`);
-  running.stream = stream;
+function follow(run) {
+  const stream = new EventSource(`/api/verify/${run.id}/events`);
+  run.stream = stream;
   const on = (event, act) => stream.addEventListener(event, (message) => act(JSON.parse(message.data)));
   on("started", watch);
   on("preparing", () => {
@@ -170,7 +173,7 @@ function follow(id) {
     attempt(news.accepted ? "yes" : "no", news.candidate, news.round ? `round ${news.round}` : "the assertion itself");
   });
   on("end", (job) => {
-    const { program } = running;
+    const { program } = run;
     end();
     if (job.state === "done") {
       state(summary(job.result));
@@ -184,7 +187,7 @@ function follow(id) {
     }
   });
   stream.addEventListener("error", () => {
-    if (running?.id === id && stream.readyState === EventSource.CLOSED) {
+    if (running === run && stream.readyState === EventSource.CLOSED) {
       end();
       state("The connection was lost.");
     }
@@ -193,10 +196,15 @@ function follow(id) {
 
 function cancel() {
   if (!running) return;
-  const { id } = running;
+  const run = running;
   end();
   state("Cancelled.");
-  remove(`/api/verify/${id}`).catch(() => {});
+  drop(run);
+}
+
+// The server need not go on with it. One that has not answered yet is told as soon as it has.
+function drop({ id }) {
+  if (id) remove(`/api/verify/${id}`).catch(() => {});
 }
 
 function end() {
