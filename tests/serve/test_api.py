@@ -345,6 +345,11 @@ def test_description_and_its_page_are_served(client):
     assert "/js/reference.js" in client.get("/api").text
 
 
+def test_an_answer_shown_by_a_browser_has_our_icon(client):
+    icon = client.get("/favicon.ico")
+    assert icon.status_code == 200 and icon.headers["content-type"] == "image/svg+xml"
+
+
 def test_page_keeps_to_itself(client):
     answer = client.get("/")
     policy = answer.headers["content-security-policy"]

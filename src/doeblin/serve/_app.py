@@ -76,5 +76,10 @@ def create_app(
     async def reference() -> FileResponse:
         return FileResponse(_STATIC / "api.html")
 
+    # A browser asks for this where nothing names an icon, as for an answer in JSON.
+    @app.get("/favicon.ico", include_in_schema=False)
+    async def icon() -> FileResponse:
+        return FileResponse(_STATIC / "favicon.svg")
+
     app.mount("/", StaticFiles(directory=_STATIC, html=True))
     return app
