@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 
@@ -9,7 +10,7 @@ import httpx
 import psutil
 import pytest
 
-from .conftest import COMMAND, Server
+from .conftest import COMMAND, Server, follow
 from .test_hostile import ENDLESS
 
 
@@ -39,6 +40,22 @@ def test_no_process_is_left(how, busy):
     # Even if the server is killed, its workers see the end of their input and leave.
     _, left = psutil.wait_procs(workers, timeout=8)
     assert not left
+
+
+def test_who_follows_a_proof_is_told(capfd):
+    server = Server.start("--jobs", "1")
+    try:
+        server.wait_until_ready("verify")
+        with httpx.Client(base_url=server.address, timeout=30) as client:
+            job = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}).json()
+            told = follow(client, job["id"])
+            next(told)
+            server.process.send_signal(signal.SIGTERM)
+            *_, (event, data) = told
+        assert event == "end" and "shutting down" in json.loads(data)["error"]["message"]
+    finally:
+        assert server.stop() == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_port_that_is_taken_is_one_clear_line(server):

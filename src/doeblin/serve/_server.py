@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from .._errors import InputError
 from ._app import create_app
@@ -32,8 +34,9 @@ def serve(
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}"
+    app = create_app(limits, loopback=host in LOOPBACK, names=(host, *names))
     config = uvicorn.Config(
-        create_app(limits, loopback=host in LOOPBACK, names=(host, *names)),
+        app,
         http=punctual(READ_SECONDS, MOST_UNREAD),
         log_level="warning",
         access_log=False,
@@ -45,7 +48,20 @@ def serve(
     )
     on_start(address)
     with contextlib.suppress(KeyboardInterrupt):  # which is how one stops it
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config, app).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """It ends all work before it waits for connections: who follows a proof is told."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI):
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[Any] | None = None) -> None:
+        for pool in self._app.state.pools.values():
+            await pool.close()
+        await super().shutdown(sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:
