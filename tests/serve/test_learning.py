@@ -25,8 +25,7 @@ def counts(page) -> dict[str, int] | None:
 
 
 def space(page) -> None:
-    """Accepts the word that stands; on a button or a switch, the key would press that."""
-    page.evaluate("() => document.activeElement.blur()")
+    """Accepts the word that stands."""
     page.keyboard.press("Space")
 
 
@@ -135,3 +134,38 @@ def test_what_cannot_be_used_is_forgotten(page):
     assert swipe(page, clear("world"))[0] == "world"
     page.wait_for_function("() => localStorage.getItem('doeblin-hand') === null")
     assert "forgotten" in page.inner_text("#swipe-learned")
+
+
+def test_space_takes_the_word_whatever_was_pressed_before(page):
+    enter(page, "swipe")
+    for button in ("#swipe-clear", "#swipe-back", "#swipe-learn", "#swipe-learn"):
+        page.click(button)
+        assert swipe(page, clear("hello"))[0] == "hello"
+        space(page)
+        assert page.is_hidden(".candidate")
+    assert page.inner_text("#swipe-text").split() == ["hello"] * 3  # one was deleted
+    assert page.is_checked("#swipe-learn")
+
+
+def test_what_one_tab_forgets_is_forgotten_in_all(page):
+    enter(page, "swipe")
+    swipe(page, clear("hello"))
+    space(page)
+    page.wait_for_selector("#swipe-forget:enabled")
+    other = page.context.new_page()
+    enter(other, "swipe")
+    assert "from 1 word" in other.inner_text("#swipe-learned")
+    other.click("#swipe-forget")
+    page.bring_to_front()
+    page.wait_for_selector("#swipe-forget:disabled")
+    swipe(page, clear("world"))
+    space(page)
+    page.wait_for_selector("#swipe-forget:enabled")
+    assert counts(page) == {"world": 1}
+    other.bring_to_front()
+    for wanted in (False, True):
+        other.set_checked("#swipe-learn", wanted)
+        page.wait_for_function(
+            f"() => document.getElementById('swipe-learn').checked === {str(wanted).lower()}"
+        )
+    other.close()

@@ -7,21 +7,40 @@ import { Kept } from "./kept.js";
 
 export class LearnedHand {
   constructor(onForget) {
+    this.onForget = onForget;
     this.store = new Kept("doeblin-hand", "localStorage"); // what was learned
     this.switch = new Kept("doeblin-learn", "localStorage"); // "off" if it must not
-    const found = this.store.value;
-    this.known = found && typeof found.counts === "object" ? found : null;
+    this.known = this.stored;
     this.waiting = Promise.resolve();
     this.era = 0; // an answer from before "forget" comes too late
-    $("swipe-learn").checked = this.switch.text !== "off";
+    this.obey();
     $("swipe-learn").addEventListener("change", () => {
       this.switch.text = this.learns ? "on" : "off";
       this.show();
     });
+    this.switch.onChange(() => this.obey());
+    this.store.onChange(() => this.follow());
     $("swipe-forget").addEventListener("click", () => {
       this.set(null);
       onForget();
     });
+  }
+
+  get stored() {
+    const found = this.store.value;
+    return found && typeof found.counts === "object" ? found : null;
+  }
+
+  obey() {
+    $("swipe-learn").checked = this.switch.text !== "off";
+    this.show();
+  }
+
+  // Another tab has learned or forgotten: what is on its way here builds on what is no more.
+  follow() {
+    this.era += 1;
+    this.known = this.stored;
+    if (!this.known) this.onForget();
     this.show();
   }
 

@@ -18,11 +18,22 @@ export class Kept {
   // Nothing rather than something older, if there is no room for it.
   set text(text) {
     try {
-      window[this.shelf].removeItem(this.name);
       if (text !== null) window[this.shelf].setItem(this.name, text);
+    } catch {
+      text = null;
+    }
+    try {
+      if (text === null) window[this.shelf].removeItem(this.name);
     } catch {
       // as above
     }
+  }
+
+  // When another tab changes it, if it is kept for good.
+  onChange(act) {
+    addEventListener("storage", ({ key }) => {
+      if (key === this.name || key === null) act();
+    });
   }
 
   get value() {

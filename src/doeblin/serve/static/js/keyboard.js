@@ -48,6 +48,7 @@ export class Keyboard {
   down(event) {
     if (!event.isPrimary || event.button > 0) return;
     event.preventDefault();
+    document.activeElement?.blur(); // or a space after the swipe would press what was pressed before
     this.pointer = event.pointerId;
     try {
       this.canvas.setPointerCapture(event.pointerId);

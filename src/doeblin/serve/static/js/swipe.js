@@ -41,7 +41,7 @@ export async function start() {
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^[1-4]$/.test(event.key)) pick(Number(event.key) - 1);
     else if (event.key === "Backspace") back();
-    else if (event.key === " " && !event.target.closest?.("button, a")) {
+    else if (event.key === " " && !event.target.closest?.("button:not(.chosen), a")) {
       event.preventDefault();
       accept();
     }
