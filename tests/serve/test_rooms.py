@@ -7,13 +7,16 @@ import pytest
 from .browsing import clear, draw, enter, finger, touch
 from .test_phone import board, texts
 
-pytestmark = pytest.mark.parametrize("expected", ["ERR_INTERNET_DISCONNECTED"])
+away = pytest.mark.parametrize("expected", ["ERR_INTERNET_DISCONNECTED"])
+busy = pytest.mark.parametrize("expected", ["status of 503"])
+BUSY = {"status": 503, "json": {"error": {"message": "the server is busy"}}}
 
 
 def go(page, room: str) -> None:
     page.evaluate(f"location.hash = '#{room}'")
 
 
+@away
 def test_rooms_open_once_the_server_is_back(phone):
     enter(phone, "swipe")
     phone.context.set_offline(True)
@@ -34,6 +37,7 @@ def test_rooms_open_once_the_server_is_back(phone):
     assert phone.is_hidden("#chains-problem") and phone.is_hidden("#stages-problem")
 
 
+@away
 def test_swipes_while_it_is_away(phone):
     """What failed is said until the next swipe begins; the text stays."""
     enter(phone, "swipe")
@@ -51,3 +55,26 @@ def test_swipes_while_it_is_away(phone):
     phone.context.set_offline(False)
     assert touch(phone, clear("good"))[0] == "good"
     assert texts(phone) == ["hello", "good"]
+
+
+@busy
+def test_no_program_is_blamed_for_a_busy_server(page):
+    enter(page, "verify")
+    page.route("**/api/verify", lambda route: route.fulfill(**BUSY))
+    page.click("#verify-start")
+    page.wait_for_selector("#verify-start:enabled")
+    assert "could not be started: the server is busy" in page.inner_text("#verify-state")
+    assert page.is_hidden("#verify-banner")
+
+
+@busy
+def test_no_chain_is_blamed_for_a_busy_server(page):
+    enter(page, "chains")
+    page.wait_for_selector("#chains-facts dd")
+    page.route("**/api/chain", lambda route: route.fulfill(**BUSY))
+    page.select_option("#chains-preset", "wells")
+    page.wait_for_selector("#chains-problem:not([hidden])")
+    assert "the server has not answered yet" in page.inner_text("#chains-laws")
+    page.unroute("**/api/chain")
+    page.wait_for_selector("#chains-facts dd")  # it is asked again
+    assert page.is_hidden("#chains-problem")

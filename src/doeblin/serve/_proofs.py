@@ -17,8 +17,10 @@ from ._jobs import Job
 
 # A program that cannot be read is refused at once if a worker is free to look at it in this time.
 _FIRST_LOOK = 0.5
-# Who closes the page wants no answer; who merely reconnects comes back sooner.
+# Who closes the page wants no answer; who merely reconnects comes back sooner: we ask for that,
+# since a browser would wait for as long by itself.
 _ABANDONED = 3.0
+_RECONNECT = 0.5
 # A proof keeps its time by itself; on a busy machine it may see late that it is over.
 _GRACE = 3.0
 
@@ -114,6 +116,7 @@ async def events(
     async def stream() -> AsyncIterator[str]:
         job.listeners += 1
         try:
+            yield f"retry: {1000 * _RECONNECT:.0f}\n\n"
             async for number, news in job.listen(min(after, len(job.news))):
                 data = news.data
                 if news.event == "end":

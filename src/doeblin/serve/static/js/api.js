@@ -7,6 +7,11 @@ export class Refusal extends Error {
     this.column = problem.column;
     this.status = status;
   }
+
+  // Did the server look at it and say no? Else it is away, busy, or at fault.
+  get refused() {
+    return this.status >= 400 && this.status < 500 && this.status !== 429;
+  }
 }
 
 async function answer(path, options) {
@@ -18,9 +23,10 @@ async function answer(path, options) {
     throw new Refusal({ message: "the server cannot be reached; is it still running?" }, 0);
   }
   if (response.status === 204) return null;
-  const body = await response.json();
-  if (!response.ok) throw new Refusal(body.error, response.status);
-  return body;
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
+  const odd = { message: `the server's answer, of status ${response.status}, cannot be read` };
+  throw new Refusal(body?.error ?? odd, response.status);
 }
 
 export const get = (path) => answer(path);

@@ -45,9 +45,11 @@ const PRESETS = {
 };
 
 const SOON = 60; // milliseconds: an answer that is there by then needs no mark
+const AGAIN = 2000; // milliseconds after which a server that was away is asked again
 
 let matrix;
 let restart;
+let again; // a timer
 
 export async function start() {
   const select = $("chains-preset");
@@ -181,12 +183,13 @@ function oddRow() {
 // ---- what the server says
 
 async function compute() {
+  clearTimeout(again);
   $("chains-epsilon-value").textContent = number(epsilon());
   const odd = oddRow();
   if (odd) {
     ask.drop();
     problem($("chains-problem"), odd);
-    blank();
+    blank("A and u are no chain and law yet");
     return;
   }
   try {
@@ -196,13 +199,14 @@ async function compute() {
     show(found);
   } catch (error) {
     problem($("chains-problem"), error.message);
-    blank();
+    blank(error.refused ? "A and u are no chain and law yet" : "the server has not answered yet");
+    if (!error.refused) again = setTimeout(() => $("room-chains").hidden || compute(), AGAIN);
   }
 }
 
 // What was said of another chain is not said of this one.
-function blank() {
-  const none = () => h("p", { class: "hint" }, "Nothing to show: A and u are no chain and law yet.");
+function blank(reason) {
+  const none = () => h("p", { class: "hint" }, `Nothing to show: ${reason}.`);
   for (const name of ["graph", "laws", "curves"]) replace($(`chains-${name}`), none());
   replace($("chains-facts"));
 }

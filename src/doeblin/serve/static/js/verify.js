@@ -9,10 +9,13 @@ import { Working } from "./working.js";
 
 const LANGUAGES = { sl: "sygus", smt2: "horn" };
 const MOST_TRIES = 8;
+const PATIENCE = 10_000; // milliseconds without a connection: the server has given it up long ago
 
 const kept = new Kept("doeblin-program", "sessionStorage");
 
-let running = null; // { program, id, stream, began, ticker }; the id comes with the first answer
+// The proof that is asked for: `id` comes with the first answer, `began` is null while the clock stands
+// still, `lost` is when the connection was lost, if it is.
+let running = null;
 let judged = null; // the program that the verdict in view is about
 let file = "program.c";
 let editor;
@@ -111,7 +114,7 @@ async function prove() {
   counts(null);
   const program = editor.text;
   const hints = $("verify-hints").value.split("\n").map((line) => line.trim()).filter(Boolean);
-  const run = (running = { program });
+  const run = (running = { program, spent: 0, began: null, lost: Infinity });
   busy(true);
   working.start("Starting …");
   try {
@@ -127,13 +130,13 @@ async function prove() {
     });
     run.id = job.id;
     if (running !== run) return drop(run); // cancelled meanwhile
-    working.start("Waiting for a free worker …");
+    wait();
     follow(run);
   } catch (error) {
     if (running !== run) return;
     end();
-    state("The program was not accepted.");
-    refused(error.message, program, error);
+    if (error.refused) notAccepted(error, program);
+    else state(`The search could not be started: ${error.message}`);
   }
 }
 
@@ -162,7 +165,7 @@ function follow(run) {
   const on = (event, act) => stream.addEventListener(event, (message) => act(JSON.parse(message.data)));
   on("started", watch);
   on("preparing", () => {
-    clearInterval(running.ticker);
+    rest();
     working.start("Getting the chain ready; the first time, it is compiled …");
   });
   on("prepared", watch);
@@ -180,18 +183,32 @@ function follow(run) {
       announce($("verify-banner"), job.result);
       verdict($("verify-verdict"), job.result, program);
       judge(program);
-    } else if (job.state === "cancelled") state("Cancelled.");
-    else {
-      state(job.state === "refused" ? "The program was not accepted." : "It did not finish.");
-      refused(job.error.message, program, job.error);
-    }
+    } else if (job.state === "cancelled") state("The server gave it up: nobody listened for a while.");
+    else if (job.state === "refused") notAccepted(job.error, program);
+    else state(`It did not finish: ${job.error.message}.`);
   });
-  stream.addEventListener("error", () => {
-    if (running === run && stream.readyState === EventSource.CLOSED) {
-      end();
-      state("The connection was lost.");
-    }
-  });
+  stream.addEventListener("error", () => lost(run));
+}
+
+// The browser tries again by itself, unless it was told not to.
+function lost(run) {
+  if (running !== run) return;
+  const now = performance.now();
+  if (run.stream.readyState === EventSource.CLOSED || now > run.lost + PATIENCE) {
+    end();
+    state("The connection was lost.");
+    drop(run);
+  } else if (run.lost === Infinity) {
+    run.lost = now;
+    run.stream.addEventListener("open", run.began === null ? wait : watch, { once: true });
+    rest();
+    working.start("The connection is lost; trying again …");
+  }
+}
+
+function wait() {
+  running.lost = Infinity;
+  working.start("Waiting for a free worker …");
 }
 
 function cancel() {
@@ -225,16 +242,29 @@ function state(text) {
   working.stop(text);
 }
 
+// The clock of the search stands still while the chain is made ready.
 function watch() {
-  clearInterval(running.ticker);
+  rest();
+  running.lost = Infinity;
   working.stop();
   running.began = performance.now();
   running.ticker = setInterval(tick, 100);
   tick();
 }
 
+function rest() {
+  clearInterval(running.ticker);
+  running.spent = searched();
+  running.began = null;
+}
+
+function searched() {
+  const { spent, began } = running;
+  return began === null ? spent : spent + (performance.now() - began) / 1000;
+}
+
 function tick() {
-  working.show(`Searching, ${((performance.now() - running.began) / 1000).toFixed(1)} s`);
+  working.show(`Searching, ${searched().toFixed(1)} s`);
 }
 
 function counts(news) {
@@ -270,6 +300,11 @@ function attempt(kind, candidate, title) {
     ),
   );
   while (list.children.length > MOST_TRIES) list.lastChild.remove();
+}
+
+function notAccepted(error, program) {
+  state("The program was not accepted.");
+  refused(error.message, program, error);
 }
 
 function refused(message, program, place) {
