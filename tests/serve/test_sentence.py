@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .browsing import LAYOUT, clear, draw, enter, finger
+from .browsing import LAYOUT, clear, draw, enter, finger, touch
 from .test_learning import counts
 from .test_phone import board, tap_space, texts
 
@@ -114,3 +114,16 @@ def test_text_outlives_the_page_until_it_is_forgotten(phone):
     phone.wait_for_selector("body[data-swipe=ready]")
     assert "appear here" in phone.inner_text("#swipe-text")
     assert phone.evaluate("localStorage.length + sessionStorage.length") == 0
+
+
+def test_what_is_on_its_way_when_learning_is_switched_off_is_not_learned(phone):
+    adapted = hold(phone, "/api/adapt")
+    enter(phone, "swipe")
+    touch(phone, clear("hello"))
+    tap_space(phone)
+    until(phone, adapted, 1)
+    phone.uncheck("#swipe-learn")
+    with phone.expect_response("**/api/adapt"):
+        adapted[0].continue_()
+    phone.wait_for_timeout(100)
+    assert counts(phone) is None

@@ -75,7 +75,7 @@ export class LearnedHand {
       const given = this.known;
       try {
         const { hand } = await post("/api/adapt", { points, word, hand: given });
-        if (undone || era !== this.era) return;
+        if (undone || !this.learns || era !== this.era) return;
         before = given;
         this.know(hand);
       } catch (error) {
