@@ -2,6 +2,7 @@
 
 `python docs/build.py gallery` runs the code of `gallery.md` in its folder of pictures;
 `python docs/build.py notebook PAGE.md OUT.ipynb` makes a notebook of a page, executed.
+The reference shows docstrings as `Examples` leaves them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import griffe
+
 DOCS = Path(__file__).parent
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
+
+_EXAMPLE = re.compile(r"^>>> .*?(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Examples(griffe.Extension):
+    """Examples in docstrings are code; to Markdown, `>>>` would be a quotation."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = _EXAMPLE.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
 
 
 def cells(text: str) -> list[tuple[str, str]]:

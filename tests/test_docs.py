@@ -208,6 +208,16 @@ def test_reference_has_every_public_name():
     assert count >= 180, count
 
 
+def test_documentation_builds(tmp_path: Path):
+    """Without a warning, so that all links lead somewhere; examples are code, not quotations."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = [page.read_text() for page in (tmp_path / "reference").rglob("*.html")]
+    assert len(pages) > 10 and not any("<blockquote>" in page for page in pages)
+    assert sum('<span class="gp">' in page for page in pages) > 5  # prompts in colour
+
+
 def test_every_public_name_is_explained_and_used():
     """A docstring of its own, and a line of the page's example, which `test_python_blocks_run`."""
     import griffe

@@ -75,7 +75,7 @@ class GraphLabeller(Options):
     - `"contrastive"`: contrastive divergence, towards A's density, with much less noise;
     - `"pseudo"`: the pseudo-likelihood, towards A's density, without noise;
     - `"restart"`: not at all; the chain's law is u, and everything about it is exact;
-    - any estimator of [`doeblin.learning`][doeblin.learning] that is given.
+    - any estimator of `doeblin.learning` that is given.
 
     `"auto"` and None leave it to the [`Plan`][doeblin.factors.Plan], which scales with the model
     and says why: `print(labeller.plan(X, y))`. What -inf forbids in a table stays forbidden, and
