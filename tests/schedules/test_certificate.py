@@ -267,6 +267,14 @@ def test_restarts_rarer_than_a_rounding_are_certified(epsilon):
     assert certify(schedule).gap <= epsilon * (1 + 1e-15)
 
 
+@pytest.mark.parametrize("schedule", [Schedule.doeblin(1e-320), Schedule.cycle([1, 1e-320])])
+def test_restarts_rarer_than_floats_can_wait_for_are_certified(schedule):
+    """1/ε is no float any more: as good as never, which is no fault."""
+    certificate = certify(schedule)
+    assert 0 < certificate.gap <= 1.1e-320
+    assert certificate.expected_draw_cost == certificate.mixing_time(0.01) == math.inf
+
+
 def test_a_single_stage_restarts_always():
     certificate = certify(Schedule([[1.0]]))
     assert (certificate.steps, certificate.expected_draw_cost) == (1, 1)

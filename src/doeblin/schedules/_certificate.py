@@ -45,7 +45,9 @@ class Fact:
             return self.steps
         if self.parameter <= 0:
             return math.inf
-        return self.steps * math.ceil(math.log(tv) / math.log1p(-self.parameter))
+        rounds = math.log(tv) / math.log1p(-self.parameter)
+        # Whole numbers may be larger than any float, which is what callers reckon with.
+        return self.steps * math.ceil(rounds) if math.isfinite(self.steps * rounds) else math.inf
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Certificate:
     def mixing_time(self, tv: float = 0.25) -> float:
         """An upper bound on the number of steps until the total variation is at most `tv`.
 
-        Infinite when nothing is certified.
+        Infinite when nothing is certified, and where there are more steps than floats can say.
         """
         if not isinstance(tv, int | float | np.number):
             raise InputError(f"total variation {tv!r} is no number; 0.25 is usual")
@@ -120,7 +122,7 @@ def certify(schedule: Schedule) -> Certificate:
     γ is computed by dynamic programming over the stage matrix and maximised over (a, b), first on a
     coarse grid of a (for each, over all b at once), then around the best.
     """
-    longest = min(math.ceil(_HORIZON * _time_scale(schedule)) + 1, _LONGEST)
+    longest = math.ceil(min(_HORIZON * _time_scale(schedule) + 1, _LONGEST))
     search = (
         _Tabulated(schedule, longest) if longest <= _LONGEST_TABLE else _Powers(schedule, longest)
     )

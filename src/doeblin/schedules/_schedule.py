@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -102,9 +103,12 @@ class Schedule:
         """Mean number of transitions, the restart included, that an exact draw costs.
 
         It is the mean age of the stationary chain plus one, which for a tour of random length L
-        is E[L(L+1)/2] / E[L]: 1/ε for plain strong Doeblin chains.
+        is E[L(L+1)/2] / E[L]: 1/ε for plain strong Doeblin chains. Infinite where restarts are so
+        rare that floats cannot say it.
         """
         until = self.steps_until_restart()
+        if not np.isfinite(until).all():
+            return math.inf
         # Mean visits to each stage in one tour, the restart included.
         start = np.eye(self.num_stages)[self.restart]
         visits = np.linalg.solve(self._without_restarts().T, start)
