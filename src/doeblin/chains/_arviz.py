@@ -58,5 +58,6 @@ def to_arviz(visited: Position | Draws) -> Any:
         attrs={"inference_library": "doeblin"},
     )
     if arviz.__version__.startswith("0."):
-        return arviz.InferenceData(posterior=posterior)
+        made: Any = arviz.InferenceData  # newer versions have another of this name
+        return made(posterior=posterior)
     return xarray.DataTree.from_dict({"posterior": posterior})

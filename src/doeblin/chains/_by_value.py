@@ -33,8 +33,13 @@ _BUILTINS = {
 }
 _REFUSED = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_BUILD_CLASS"}
 
-# What Python itself gives a tuple with names.
-_NAMED_TUPLE = {*vars(NamedTuple("_NAMED_TUPLE", [])), "__annotations__", "__orig_bases__"}
+
+class _Named(NamedTuple):
+    pass
+
+
+# What Python itself gives a tuple with names, which is more from version to version.
+_NAMED_TUPLE = {*vars(_Named), "__annotations__"}
 
 
 class NotByValueError(Exception):

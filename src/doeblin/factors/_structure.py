@@ -206,7 +206,7 @@ def _heights(parent: Ints) -> tuple[list[int], list[list[int]], NDArray[np.integ
 
 def _width(parent: Ints) -> int:
     """Such that rounds hold at most some four times as many entries as there are sites."""
-    return -(-len(parent) // max(_heights(parent)[2].max(initial=1), 1))
+    return -(-len(parent) // max(int(_heights(parent)[2].max(initial=1)), 1))
 
 
 def _rounds(parent: Ints, width: int) -> Ints:

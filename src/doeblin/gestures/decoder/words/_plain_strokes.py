@@ -80,7 +80,7 @@ def _spent(at: Floats, place: Floats, hit: Ints, step: float) -> Floats:
     away[:, 0] = True  # there is no time before the first sample
     before = np.where(away & (order <= hit[:, None]), order, 0).max(axis=1)
     after = np.where(away & (order > hit[:, None]), order, fine).min(axis=1)
-    return ((hit - before) + (after - hit - 1)) * step
+    return ((hit - before) + (after - hit - 1)) * np.float64(step)
 
 
 def _rows(trace: Trace, restart: Restart, letters: _Letters) -> NDArray[np.float32]:
