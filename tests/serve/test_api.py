@@ -12,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
+from doeblin.cli import main
 from doeblin.finite import restarted_law, stationary, three_state_chain
 from doeblin.gestures import Generator, Layout
 from doeblin.programs.examples import example, names
@@ -294,6 +295,32 @@ def test_open_to_the_network_is_warned_of():
     finally:
         process.terminate()
         process.communicate(timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--host", ""], "host is empty; 127.0.0.1"),
+        (["--name", "http://mybox/"], "'http://mybox/' is no name of a machine"),
+        (["--name", "mybox:80"], "'mybox:80' is no name"),
+        (["--timeout", "1e12"], "at most 999,999,999 seconds, got 1e12"),
+        (["--timeout", "0"], "--timeout must be more than 0"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_listens(options, told, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["serve", *options])
+    assert stopped.value.code == 3 and told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "body", [{"epsilon": 1e-320}, {"exits": [5e-324, 5e-324]}, {"exits": [1, 1e-320]}]
+)
+def test_restarts_that_are_as_good_as_never_are_certified(client, body):
+    answer = client.post("/api/certify", json=body)
+    assert answer.status_code == 200 and answer.json()["expected_draw_cost"] is None
+    matrix = {"matrix": [[0, 1], [1, 0]], "restart": [1, 0], "epsilon": 5e-324}
+    assert client.post("/api/chain", json=matrix).status_code == 200
 
 
 def test_unknown_things_are_not_found(client):

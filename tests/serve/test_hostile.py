@@ -65,6 +65,17 @@ def test_hostile_programs_get_an_answer(client, program):
     still_answers(client)
 
 
+def test_half_of_a_character_is_refused_with_its_place(client):
+    """JSON can write it, no file can hold it."""
+    text = "int main(void) {\n  /* \ud800 */ }"
+    for body in ({"program": text}, {"program": "int main(void) {}", "hints": [text]}):
+        json_type = {"Content-Type": "application/json"}
+        answer = client.post("/api/verify", content=json.dumps(body), headers=json_type)
+        error = answer.json()["error"]
+        assert answer.status_code == 422 and "half of a character" in error["message"]
+        assert (error["line"], error["column"]) == (2, 6)
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -75,6 +86,8 @@ def test_hostile_programs_get_an_answer(client, program):
         (b'{"points": [{"x": "1", "y": 0, "t": 0}]}', 422),
         (b'{"points": [' + b'{"x":1,"y":1,"t":1},' * 6000 + b'{"x":1,"y":1,"t":1}]}', 422),
         (b'"\\ud800"', 422),
+        (b'{"points": [], "\\ud800": 1}', 422),
+        (b'{"points": [{"x": 1, "y": 1, "t": 1}], "hand": {"counts": {"\\ud800": 1}}}', 422),
         (b"\xff\xfe", 400),
     ],
 )

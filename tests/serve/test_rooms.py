@@ -39,7 +39,7 @@ def test_rooms_open_once_the_server_is_back(phone):
 
 @away
 def test_swipes_while_it_is_away(phone):
-    """What failed is said until the next swipe begins; the text stays."""
+    """What failed is said until the next swipe begins, and has its place until it is tried again."""
     enter(phone, "swipe")
     assert touch(phone, clear("hello"))[0] == "hello"
     phone.context.set_offline(True)
@@ -47,14 +47,34 @@ def test_swipes_while_it_is_away(phone):
     phone.wait_for_selector("#swipe-problem:not([hidden])")
     assert "cannot be reached" in phone.inner_text("#swipe-problem")
     assert "“hello” was not learned" in phone.inner_text("#swipe-learned")
-    assert texts(phone) == ["hello"] and phone.text_content("#swipe-mark") == ""
+    assert texts(phone) == ["hello", "↻"] and phone.text_content("#swipe-mark") == ""
     at, box = finger(phone), board(phone)
     at("Start", box["x"] + 20, box["y"] + 20)
     assert phone.is_hidden("#swipe-problem")
     at("Cancel")
     phone.context.set_offline(False)
-    assert touch(phone, clear("good"))[0] == "good"
-    assert texts(phone) == ["hello", "good"]
+    assert touch(phone, clear("there"))[0] == "there"
+    assert texts(phone) == ["hello", "↻", "there"]
+    phone.tap(".failed")
+    phone.wait_for_function("() => !document.querySelector('.failed, .awaited')")
+    assert texts(phone) == ["hello", "good", "there"]
+
+
+@busy
+def test_a_busy_server_is_asked_again(phone):
+    """When it says that it may be; a word is not lost for that."""
+    asked = []
+
+    def answer(route):
+        asked.append(route)
+        again = {"Retry-After": "1"}
+        route.continue_() if len(asked) > 1 else route.fulfill(**{**BUSY, "headers": again})
+
+    enter(phone, "swipe")
+    phone.route("**/api/decode", answer)
+    draw(phone, clear("hello"))
+    phone.wait_for_selector(".candidate")
+    assert texts(phone) == ["hello"] and len(asked) == 2
 
 
 @busy

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import time
 
 import httpx
 import psutil
@@ -40,6 +42,23 @@ def test_no_process_is_left(how, busy):
     # Even if the server is killed, its workers see the end of their input and leave.
     _, left = psutil.wait_procs(workers, timeout=8)
     assert not left
+
+
+def test_ctrl_c_while_workers_start_is_silent():
+    """A terminal sends it to the whole group of processes."""
+    process = subprocess.Popen(
+        [*COMMAND, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None and "doeblin is at" in process.stdout.readline()
+    while len(psutil.Process(process.pid).children()) < 3:
+        time.sleep(0.01)
+    time.sleep(0.2)  # they import
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=20)[1] == "" and process.returncode == 0
 
 
 def test_who_follows_a_proof_is_told(capfd):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 import sys
@@ -61,8 +62,11 @@ def fleet(
         yield None
 
 
+_MOST_SECONDS = 999_999_999
+
+
 class _Seconds(click.ParamType):
-    """A time limit: positive and finite."""
+    """A time limit: positive, and no more than anybody waits."""
 
     name = "seconds"
 
@@ -73,8 +77,11 @@ class _Seconds(click.ParamType):
             found = float(value)
         except ValueError:
             raise InputError(f"{_option(param)} needs a number of seconds, got {value!r}") from None
-        if not 0 < found < 1e9:
-            raise InputError(f"{_option(param)} must be positive and finite, got {value}")
+        if not 0 < found <= _MOST_SECONDS:
+            raise InputError(
+                f"{_option(param)} must be more than 0 and at most {_MOST_SECONDS:,} seconds, "
+                f"got {value}"
+            )
         return found
 
 
@@ -153,9 +160,13 @@ def echo_lines(text: str, *, err: bool = False) -> None:
         echo(line, err=err)
 
 
+_compiled = itertools.count()
+
+
 def say_compiling(about: float) -> None:
-    """People wait, once on a machine, and should know why."""
-    echo(f"compiling once, about {about:.0f} s", err=True)
+    """People wait, once on a machine, and should know why; and why again, where there is more."""
+    more = " more" if next(_compiled) else ""
+    echo(f"compiling once, about {about:.0f} s{more}", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -31,6 +31,7 @@ _SAYINGS = {
     "string_too_long": "may be at most {max_length} characters long",
     "string_pattern_mismatch": "is not of the form {pattern}",
     "string_type": "must be a text",
+    "string_unicode": "has half of a character, which no file can hold",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
@@ -41,7 +42,9 @@ _SAYINGS = {
     "dict_type": "must be an object with fields",
     "literal_error": "must be one of {expected}",
 }
-_WITHOUT_VALUE = ("missing", "extra_forbidden", "too_short", "too_long", "string_too_long")
+_WITHOUT_VALUE = (
+    "missing", "extra_forbidden", "too_short", "too_long", "string_too_long", "string_unicode",
+)  # fmt: skip
 
 
 def answer_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
@@ -72,13 +75,25 @@ def complaint(error: Mapping[str, Any]) -> str:
     return f"{where or 'the request'}{shown} {text}"
 
 
+def _of_half(text: str) -> dict[str, int]:
+    """Where the half of a character is, in lines and columns from one."""
+    whole = text.encode(errors="ignore").decode()
+    at = next((k for k, (a, b) in enumerate(zip(text, whole, strict=False)) if a != b), len(whole))
+    before = text[:at].split("\n")
+    return {"line": len(before), "column": len(before[-1]) + 1}
+
+
 def _value(given: Any) -> str:
     text = json.dumps(given, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def _problem(status: int, message: str, headers: Any = None) -> JSONResponse:
-    body = {"error": {"message": message, "line": None, "column": None}}
+def _problem(
+    status: int, message: str, headers: Any = None, place: Mapping[str, int] | None = None
+) -> JSONResponse:
+    # What is quoted may have half of a character, which cannot be sent.
+    sendable = message.encode(errors="backslashreplace").decode()
+    body = {"error": {"message": sendable, "line": None, "column": None, **(place or {})}}
     return JSONResponse(body, status, headers)
 
 
@@ -92,7 +107,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if first["type"] == "json_invalid":
         return _problem(400, f"the body is not JSON: {first.get('ctx', {}).get('error', '')}")
     more = f" (and {len(rest)} more)" if rest else ""
-    return _problem(422, complaint(first) + more)
+    place = _of_half(first["input"]) if first["type"] == "string_unicode" else None
+    return _problem(422, complaint(first) + more, place=place)
 
 
 async def _http(routes: Sequence[BaseRoute], request: Request, error: Exception) -> JSONResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from ._app import create_app
 from ._limits import MOST_UNREAD, READ_SECONDS, Limits
 from ._punctual import punctual
 from ._safety import LOOPBACK
+
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 def serve(
@@ -31,6 +34,9 @@ def serve(
     under which they may call. Port 0 takes any that is free. Raises `InputError` if the port cannot
     be had.
     """
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise InputError(f"name {name!r} is no name of a machine; one is like mybox.local")
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}"
@@ -65,6 +71,8 @@ class _Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    if not host:
+        raise InputError("host is empty; 127.0.0.1 is this machine only, 0.0.0.0 all networks")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -181,6 +181,8 @@ class Pool:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", f"{__package__}._worker", self.kind, str(self._memory_mb),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_LONGEST_LINE,
+                # A terminal's Ctrl-C is for the server: one that imports yet would complain of it.
+                process_group=0,
                 # Small matrices: a second thread would only wait for the first, and hold a core.
                 env={"OPENBLAS_NUM_THREADS": "1", **os.environ},
             )  # fmt: skip

@@ -1,11 +1,12 @@
 // Talking to the server.
 
 export class Refusal extends Error {
-  constructor(problem, status) {
+  constructor(problem, status, after = NaN) {
     super(problem.message);
     this.line = problem.line;
     this.column = problem.column;
     this.status = status;
+    this.after = after; // seconds until it may be asked again, if it says so
   }
 
   // Did the server look at it and say no? Else it is away, busy, or at fault.
@@ -26,7 +27,7 @@ async function answer(path, options) {
   const body = await response.json().catch(() => null);
   if (response.ok && body) return body;
   const odd = { message: `the server's answer, of status ${response.status}, cannot be read` };
-  throw new Refusal(body?.error ?? odd, response.status);
+  throw new Refusal(body?.error ?? odd, response.status, Number(response.headers.get("Retry-After") ?? NaN));
 }
 
 export const get = (path) => answer(path);

@@ -253,9 +253,10 @@ function facts(list, rows) {
 // ---- stages
 
 async function certifyStages() {
-  const parts = $("stages-exits").value.split(/[\s,;]+/).filter(Boolean);
+  const written = $("stages-exits").value.trim();
+  const parts = written ? written.split(/\s*[,;]\s*|\s+/) : [];
   const exits = parts.map(Number);
-  const odd = parts.find((_, index) => !Number.isFinite(exits[index]));
+  const odd = parts.find((part) => !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(part) || !Number.isFinite(Number(part)));
   if (odd !== undefined) {
     certify.drop();
     noStages(`“${odd}” is not a number; separate numbers by commas.`);

@@ -9,8 +9,9 @@ export class LearnedHand {
   constructor(onForget) {
     this.onForget = onForget;
     this.store = new Kept("doeblin-hand", "localStorage"); // what was learned
+    this.aside = new Kept("doeblin-hand-unread", "localStorage"); // and what this version cannot read
     this.switch = new Kept("doeblin-learn", "localStorage"); // "off" if it must not
-    this.known = this.stored;
+    this.known = this.takenBack();
     this.waiting = Promise.resolve();
     this.era = 0; // an answer from before "forget" comes too late
     this.obey();
@@ -22,13 +23,31 @@ export class LearnedHand {
     this.store.onChange(() => this.follow());
     $("swipe-forget").addEventListener("click", () => {
       this.set(null);
+      this.aside.text = null;
       onForget();
     });
   }
 
   get stored() {
     const found = this.store.value;
-    return found && typeof found.counts === "object" ? found : null;
+    if (typeof found?.counts !== "object") return null;
+    return Object.values(found.counts ?? {}).every((count) => Number.isInteger(count) && count > 0) ? found : null;
+  }
+
+  // What is kept or, if that is nothing, what was put aside: this version may be the one to read it.
+  takenBack() {
+    if (this.store.text === null && this.aside.text !== null) {
+      this.store.text = this.aside.text;
+      this.aside.text = null;
+    }
+    const found = this.stored;
+    if (!found) this.setAside();
+    return found;
+  }
+
+  setAside() {
+    if (this.store.text !== null) this.aside.text = this.store.text;
+    this.store.text = null;
   }
 
   obey() {
@@ -89,19 +108,22 @@ export class LearnedHand {
     };
   }
 
-  // What was kept may be from another version: a hand that is refused is forgotten, and that is said.
+  // What was kept may be from another version: a hand that is refused is put aside, and that is said.
   refused(hand) {
     if (hand !== this.known) return; // another request had it, too
+    this.setAside();
     this.set(null);
-    $("swipe-learned").textContent = "What was learned here could not be used any more and was forgotten.";
+    $("swipe-learned").textContent =
+      "What was learned here is of a form that this version cannot read; it is put aside, not used.";
   }
 
   show() {
     const counts = Object.values(this.known?.counts ?? {});
     const words = counts.reduce((sum, one) => sum + one, 0);
-    $("swipe-forget").disabled = !words;
+    const kept = this.store.lasts ? "kept in this browser only" : "until you leave: this browser has no room to keep it";
+    $("swipe-forget").disabled = !words && this.aside.text === null;
     $("swipe-learned").textContent = words
-      ? `${this.learns ? "Learned" : "Not used: learned"} from ${words} ${words === 1 ? "word" : "words"}, kept in this browser only.`
+      ? `${this.learns ? "Learned" : "Not used: learned"} from ${words} ${words === 1 ? "word" : "words"}, ${kept}.`
       : "Nothing learned yet. What is learned stays in this browser.";
   }
 }

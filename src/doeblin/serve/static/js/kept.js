@@ -5,6 +5,7 @@ export class Kept {
   constructor(name, shelf) {
     this.name = name;
     this.shelf = shelf;
+    this.lasts = true;
   }
 
   get text() {
@@ -15,11 +16,13 @@ export class Kept {
     }
   }
 
-  // Nothing rather than something older, if there is no room for it.
+  // Nothing rather than something older, if there is no room for it; `lasts` says if it is kept.
   set text(text) {
+    this.lasts = true;
     try {
       if (text !== null) window[this.shelf].setItem(this.name, text);
     } catch {
+      this.lasts = false;
       text = null;
     }
     try {

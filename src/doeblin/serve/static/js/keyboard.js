@@ -1,8 +1,45 @@
-// The keyboard: a canvas that is drawn on, and the trace of a swipe in key units.
+// The keyboard: a canvas that is drawn on, and the traces of swipes in key units.
 
-const LONGEST = 4000; // points
+const MOST = 2000; // points of a trace
+const OFTEN = 4; // milliseconds between points: a mouse may send one each, and no word needs them
 const FOOT = 0.9; // height of the space bar, in key heights
 const TAP = 0.5; // how far a finger moves in a tap, at most, in key widths
+
+// One finger's way, from down to up.
+class Trace {
+  constructor(event, place) {
+    this.id = event.pointerId;
+    this.type = event.pointerType;
+    this.place = place; // from an event to key units
+    this.points = [];
+    this.gap = OFTEN;
+    this.done = false;
+    this.alone = true; // no other finger was down meanwhile
+    this.take(event);
+  }
+
+  take(event) {
+    const last = this.points.at(-1);
+    const { x, y } = this.place(event);
+    const t = Math.max(event.timeStamp, last?.t ?? 0);
+    // The end is wherever the finger was last, so that the newest point may be replaced.
+    if (this.points.length > 1 && t - this.points.at(-2).t < this.gap) this.points.pop();
+    this.points.push({ x, y, t });
+    if (this.points.length > MOST) this.thin();
+  }
+
+  // However long it takes, all of it counts: every other point goes.
+  thin() {
+    const end = this.points.length - 1;
+    this.points = this.points.filter((_, at) => at % 2 === 0 || at === end);
+    this.gap *= 2;
+  }
+
+  get moved() {
+    const [{ x, y }] = this.points;
+    return this.points.some((point) => Math.hypot(point.x - x, point.y - y) >= TAP);
+  }
+}
 
 export class Keyboard {
   constructor(canvas, layout, { onSwipe, onStart, onSpace }) {
@@ -14,13 +51,13 @@ export class Keyboard {
     this.bottom = Math.max(...layout.keys.map((key) => key.y)) + 0.5;
     // Rooms give a width to the canvas such that its height fits: `--shape` is width by height.
     canvas.style.setProperty("--shape", String(layout.width / ((this.bottom + FOOT) * layout.aspect)));
-    this.points = [];
+    this.points = []; // of the last word
     this.ghost = "";
-    this.pointer = null;
+    this.traces = []; // of fingers that are down, and of those that wait for one, as they came down
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.up(event));
-    canvas.addEventListener("pointercancel", () => this.drop());
+    canvas.addEventListener("pointercancel", (event) => this.drop(event));
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     addEventListener("resize", () => this.resize());
@@ -45,69 +82,87 @@ export class Keyboard {
 
   // ---- pointers
 
+  // Two thumbs may overlap: each has a trace of its own.
   down(event) {
-    if (!event.isPrimary || event.button > 0) return;
+    if (event.button > 0) return;
     event.preventDefault();
     document.activeElement?.blur(); // or a space after the swipe would press what was pressed before
-    this.pointer = event.pointerId;
     try {
       this.canvas.setPointerCapture(event.pointerId);
     } catch {
       // A pointer that is gone already cannot be captured; its trace ends with what came.
     }
     // Where the keyboard is now is where the whole trace belongs, whatever moves meanwhile.
-    this.box = this.canvas.getBoundingClientRect();
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const { unit, tall } = this;
+    const place = ({ clientX, clientY }) => ({ x: (clientX - left) / unit, y: (clientY - top) / tall });
+    // A first one of its kind is the only one: another's end was never told.
+    if (event.isPrimary) this.traces = this.traces.filter(({ done, type }) => done || type !== event.pointerType);
+    this.traces.push(new Trace(event, place));
+    if (this.traces.length > 1) for (const trace of this.traces) trace.alone = false;
     this.points = [];
     this.ghost = "";
     this.onStart();
-    this.take([event]);
-  }
-
-  move(event) {
-    if (event.pointerId !== this.pointer) return;
-    const all = event.getCoalescedEvents?.() ?? [];
-    this.take(all.length ? all : [event]);
-  }
-
-  up(event) {
-    if (event.pointerId !== this.pointer) return;
-    this.take([event]);
-    this.pointer = null;
-    if (this.isSpace()) {
-      this.clear();
-      this.onSpace();
-    } else this.onSwipe(this.trace());
-  }
-
-  drop() {
-    this.pointer = null;
-    this.points = [];
     this.draw();
   }
 
-  // A tap on the space bar, and no swipe that begins or ends there.
-  isSpace() {
-    const [{ x, y }] = this.points;
-    const far = Math.max(...this.points.map((point) => Math.hypot(point.x - x, point.y - y)));
-    return y > this.bottom && far < TAP;
+  move(event) {
+    const trace = this.of(event);
+    if (!trace) return;
+    const all = event.getCoalescedEvents?.() ?? [];
+    for (const one of all.length ? all : [event]) trace.take(one);
+    this.draw();
   }
 
-  take(events) {
-    for (const event of events) {
-      if (this.points.length >= LONGEST) break;
-      const last = this.points.at(-1);
-      this.points.push({
-        x: (event.clientX - this.box.left) / this.unit,
-        y: (event.clientY - this.box.top) / this.tall,
-        t: Math.max(event.timeStamp, last?.t ?? 0),
-      });
+  up(event) {
+    const trace = this.of(event);
+    if (!trace) return;
+    trace.take(event);
+    trace.done = true;
+    if (!trace.alone && !trace.moved) this.without(trace); // it rested beside another
+    this.settle();
+  }
+
+  drop(event) {
+    this.without(this.of(event));
+    this.settle();
+  }
+
+  // Words come in the order of their beginnings; a finger that rests holds none up.
+  settle() {
+    for (;;) {
+      const first = this.traces.find((trace) => trace.done || trace.moved);
+      if (!first?.done) break;
+      this.without(first);
+      this.give(first);
     }
     this.draw();
   }
 
+  of(event) {
+    return this.traces.find((one) => one.id === event.pointerId && !one.done);
+  }
+
+  without(trace) {
+    this.traces = this.traces.filter((one) => one !== trace);
+  }
+
+  give({ points, moved }) {
+    // A tap on the space bar, and no swipe that begins or ends there.
+    if (points[0].y > this.bottom && !moved) {
+      this.clear();
+      this.onSpace();
+    } else {
+      this.points = points;
+      this.onSwipe(this.trace());
+    }
+  }
+
+  // As it is sent: no more digits than a finger has.
   trace() {
     const start = this.points[0].t;
-    return this.points.map(({ x, y, t }) => ({ x, y, t: t - start }));
+    const short = (number, digits) => Number(number.toFixed(digits));
+    return this.points.map(({ x, y, t }) => ({ x: short(x, 4), y: short(y, 4), t: short(t - start, 1) }));
   }
 
   // ---- without a pointer: straight lines from key to key, at a person's pace
@@ -177,7 +232,7 @@ export class Keyboard {
       c.stroke();
     }
     this.foot(c, colour, w, tall, gap);
-    this.path(c, colour, w, tall);
+    for (const points of [this.points, ...this.traces.map((trace) => trace.points)]) this.path(points, c, colour, w, tall);
     c.fillStyle = colour("ink"); // on top, so that no trace hides a letter
     for (const key of this.layout.keys) c.fillText(key.letter, key.x * w, key.y * tall);
     c.fillStyle = colour("soft");
@@ -195,8 +250,8 @@ export class Keyboard {
     c.stroke();
   }
 
-  path(c, colour, w, tall) {
-    const points = this.points.map(({ x, y }) => [x * w, y * tall]);
+  path(trace, c, colour, w, tall) {
+    const points = trace.map(({ x, y }) => [x * w, y * tall]);
     if (!points.length) return;
     c.lineCap = "round";
     c.lineJoin = "round";

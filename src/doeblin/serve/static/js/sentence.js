@@ -3,9 +3,11 @@
 import { Kept } from "./kept.js";
 
 class Place {
-  constructor(trace) {
+  constructor(points, trace) {
+    this.points = points; // what is asked
     this.trace = trace; // what its word will teach, if anything
     this.guesses = null; // until the answer comes
+    this.problem = null; // why none came
     this.chosen = 0;
     this.accepted = false;
     this.kept = true;
@@ -24,7 +26,7 @@ export class Sentence {
     this.store = new Kept("doeblin-text", "sessionStorage");
     const words = this.store.value;
     this.places = (Array.isArray(words) ? words : []).map((word) => {
-      const place = new Place(null);
+      const place = new Place(null, null);
       place.guesses = [{ word: String(word) }];
       place.accepted = true;
       return place;
@@ -40,15 +42,29 @@ export class Sentence {
     return this.last?.accepted ? null : this.last;
   }
 
-  begin(trace) {
+  // `own` ones may be learned from.
+  begin(points, own) {
     this.accept();
-    this.places.push(new Place(trace));
+    if (this.last?.problem) this.last.trace = null; // words are learned in their order
+    this.places.push(new Place(points, own ? points : null));
     return this.last;
   }
 
   answer(place, guesses) {
     place.guesses = guesses;
     this.settle();
+  }
+
+  // It keeps its place, and may be asked again.
+  fail(place, reason) {
+    place.problem = reason;
+    if (place !== this.last) place.trace = null;
+    this.settle();
+  }
+
+  retry(place) {
+    place.problem = null;
+    place.request = new AbortController();
   }
 
   lose(place) {
@@ -98,6 +114,7 @@ export class Sentence {
   // Words are learned in the order of the text: unlearning goes back from its end.
   settle() {
     for (const place of this.places) {
+      if (place.problem) continue;
       if (!place.accepted || !place.guesses) break;
       place.unlearn ??= this.hand.learn(place.trace, place.word);
     }

@@ -9,6 +9,8 @@ import { Tours } from "./tours.js";
 import { Working, pending } from "./working.js";
 
 const SHOWN = 4;
+const TRIES = 3; // of a server that is busy
+const SOON = 5; // seconds that are worth waiting for it
 
 let keyboard;
 let tours;
@@ -62,22 +64,31 @@ async function greet() {
 
 // Its place in the text is made at once: the next swipe need not wait for the answer.
 function ask(points, own = true) {
-  const place = sentence.begin(own ? points : null); // a typed trace says nothing of a hand
   tours.forget();
+  send(sentence.begin(points, own)); // a typed trace says nothing of a hand
+}
+
+function send(place) {
   working.start("Reading the swipe …");
   show();
-  answer(points, place.request.signal).then(
-    ({ candidates }) => (candidates.length ? read(place, points, candidates) : lost(place, "No word fits this trace; try again.")),
-    (error) => lost(place, error.message),
+  answer(place).then(
+    (candidates) => (candidates.length ? read(place, candidates) : lost(place)),
+    (error) => failed(place, error.message),
   );
 }
 
-function read(place, points, candidates) {
+function again(place) {
+  problem($("swipe-problem"), "");
+  sentence.retry(place);
+  send(place);
+}
+
+function read(place, candidates) {
   if (place.request.signal.aborted) return; // deleted meanwhile
   sentence.answer(place, candidates);
   if (place === sentence.last) {
     working.stop();
-    tours.offer(points);
+    tours.offer(place.points);
   }
   say(
     place === sentence.open
@@ -87,25 +98,48 @@ function read(place, points, candidates) {
   show();
 }
 
-function lost(place, reason) {
+function lost(place) {
   if (place.request.signal.aborted) return;
   const newest = place === sentence.last;
   if (newest) working.stop();
   sentence.lose(place);
-  problem($("swipe-problem"), newest ? reason : `An earlier swipe is lost: ${reason}`);
+  problem($("swipe-problem"), newest ? "No word fits this trace; try again." : "An earlier swipe is lost: no word fits it.");
   show();
 }
 
-// With what is known of the person; if that is refused, without, and it is forgotten.
-async function answer(points, signal) {
+function failed(place, reason) {
+  if (place.request.signal.aborted) return;
+  if (place === sentence.last) working.stop();
+  sentence.fail(place, reason);
+  problem($("swipe-problem"), `A swipe got no answer: ${reason}. Press ↻ in the text to try it again.`);
+  show();
+}
+
+// With what is known of the person; if that is refused, without, and it is put aside.
+async function answer({ points, request: { signal } }) {
   const given = hand.given;
   try {
-    return await post("/api/decode", { points, k: SHOWN, hand: given }, signal);
+    return await patiently({ points, k: SHOWN, hand: given }, signal);
   } catch (error) {
     if (error.status !== 422 || !given) throw error;
-    const found = await post("/api/decode", { points, k: SHOWN }, signal);
+    const found = await patiently({ points, k: SHOWN }, signal);
     hand.refused(given);
     return found;
+  }
+}
+
+// A server that is busy says when to come again.
+async function patiently(body, signal) {
+  for (let tries = 1; ; tries++) {
+    try {
+      const { candidates } = await post("/api/decode", body, signal);
+      if (!Array.isArray(candidates)) throw new Error("the server's answer has no candidates");
+      return candidates;
+    } catch (error) {
+      if (tries === TRIES || !(error.after <= SOON)) throw error;
+      working.start("The server is busy; trying again …");
+      await new Promise((wake) => setTimeout(wake, 1000 * error.after));
+    }
   }
 }
 
@@ -184,6 +218,10 @@ function show() {
 }
 
 function written(place) {
+  if (place.problem) {
+    const label = `Try this swipe again: ${place.problem}`;
+    return h("button", { type: "button", class: "failed", title: label, "aria-label": label, onclick: () => again(place) }, "↻");
+  }
   if (!place.guesses) return h("span", { class: "awaited" }, "…");
   return place.accepted ? place.word : h("span", { class: "maybe" }, place.word);
 }

@@ -9,6 +9,7 @@ import { Working } from "./working.js";
 
 const LANGUAGES = { sl: "sygus", smt2: "horn" };
 const MOST_TRIES = 8;
+const MOST_BYTES = 4; // of a character
 const PATIENCE = 10_000; // milliseconds without a connection: the server has given it up long ago
 
 const kept = new Kept("doeblin-program", "sessionStorage");
@@ -86,8 +87,8 @@ function judge(program) {
 async function open(event) {
   const [chosen] = event.target.files;
   if (!chosen) return;
-  if (chosen.size > limits.program_characters) {
-    state(`${chosen.name} is larger than ${limits.program_characters / 1024} KiB.`);
+  if (chosen.size > MOST_BYTES * limits.program_characters) {
+    state(`${chosen.name} is larger than ${(MOST_BYTES * limits.program_characters) / 1024} KiB.`);
     return;
   }
   const name = chosen.name.replace(/[^A-Za-z0-9_.-]/g, "_").replace(/^[.-]+/, "");
@@ -148,8 +149,9 @@ function oddOption() {
   const seed = $("verify-seed").value;
   if (!/^\d{1,9}$/.test(seed)) return "Seed must be a whole number from 0 to 999999999.";
   if (!editor.text.trim()) return "There is no program; paste one, open a file or choose an example.";
-  if (editor.text.length > limits.program_characters) {
-    return `The program has ${editor.text.length} characters; at most ${limits.program_characters} are taken.`;
+  const characters = [...editor.text].length;
+  if (characters > limits.program_characters) {
+    return `The program has ${characters} characters; at most ${limits.program_characters} are taken.`;
   }
   return "";
 }
