@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .browsing import DESK, PHONE, clear, enter, swipe
+from .browsing import DESK, PHONE, clear, draw, enter, swipe
 from .conftest import SECONDS
 
 # Experimental rules are off by default; this one holds for buttons that show their own text.
@@ -46,8 +46,14 @@ def assert_fine(page, looks) -> None:
 
 
 @everywhere
+@pytest.mark.parametrize("expected", ["status of 500"])
 def test_swipe(page, looks):
+    """With a word, and a swipe that got no answer."""
     enter(page, "swipe")
+    page.route("**/api/decode", lambda route: route.fulfill(status=500, json={}))
+    draw(page, clear("good"))
+    page.wait_for_selector(".failed")
+    page.unroute_all()
     swipe(page, clear("hello"))
     page.click("#chain-play")
     page.wait_for_selector("#chain-strip i")
