@@ -65,16 +65,29 @@ def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
             "the chain has more than one stationary law, because some states never reach others; "
             "connect them, or add restarts"
         )
-    # All states reach the first, so none is left without a way out to those before it.
-    order = np.append(home[0], np.delete(np.arange(len(matrix)), home[0]))
+    for first in home:
+        law = _ratios(matrix, int(first))
+        if np.isfinite(law.sum()):
+            return law / law.sum()
+    raise InputError(
+        f"the chain moves so rarely ({matrix[matrix > 0].min():g}) that no float says how long it "
+        "stays; leave out moves as rare as that"
+    )
+
+
+def _ratios(matrix: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """The invariant law, in units of that of a state which all others reach: none is left without
+    a way out to those before it."""
+    order = np.append(first, np.delete(np.arange(len(matrix)), first))
     rest = matrix[np.ix_(order, order)]
-    for last in range(len(matrix) - 1, 0, -1):
-        rest[:last, last] /= rest[last, :last].sum()
-        rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
     law = np.ones(len(matrix))
-    for state in range(1, len(matrix)):
-        law[state] = law[:state] @ rest[:state, state]
-    return (law / law.sum())[np.argsort(order)]
+    with np.errstate(all="ignore"):
+        for last in range(len(matrix) - 1, 0, -1):
+            rest[:last, last] /= rest[last, :last].sum()
+            rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
+        for state in range(1, len(matrix)):
+            law[state] = law[:state] @ rest[:state, state]
+    return law[np.argsort(order)]
 
 
 def _reach(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -98,7 +98,7 @@ def test_a_folder_in_worker_processes(folder, capsys):
     [
         (["nowhere.c"], "there is no file 'nowhere.c'"),
         (["{folder}", "--trace"], "--trace is for one file"),
-        (["{folder}/fig1.c", "--timeout", "-1"], "--timeout must be positive"),
+        (["{folder}/fig1.c", "--timeout", "-1"], "--timeout must be more than 0"),
         (["{folder}/notes.txt"], "cannot tell the language"),
     ],
 )

@@ -275,6 +275,20 @@ def test_restarts_rarer_than_floats_can_wait_for_are_certified(schedule):
     assert certificate.expected_draw_cost == certificate.mixing_time(0.01) == math.inf
 
 
+@pytest.mark.parametrize(
+    "exits",
+    [
+        [1, 1e-308, 1e-320], [1, 1e-310, 1e-310], [1, 1, 1e-309], [0.5, 1e-320, 1e-320],
+        [1, 1e-305, 1e-315], [1, 1e-200, 1e-200], [1e-300, 1e-300, 1e-300],
+    ],
+)  # fmt: skip
+def test_stages_that_hardly_move_are_not_called_periodic(exits):
+    """They stay where they are; that floats cannot tell how long is another reason."""
+    certificate = certify(Schedule.cycle(exits))
+    assert certificate.gap >= 0 and certificate.expected_draw_cost > 1e199
+    assert "periodic" not in certificate.theorem
+
+
 def test_a_single_stage_restarts_always():
     certificate = certify(Schedule([[1.0]]))
     assert (certificate.steps, certificate.expected_draw_cost) == (1, 1)

@@ -244,6 +244,16 @@ def test_cancel_is_at_once(page):
     assert page.is_enabled("#verify-start")
 
 
+def test_focus_stays_with_the_buttons_of_a_proof(page):
+    enter(page, "verify")
+    page.route("**/api/verify", lambda route: None)  # never answered
+    page.focus("#verify-start")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verify-cancel:focus")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verify-start:focus")
+
+
 def test_cancel_counts_before_the_server_has_answered(page):
     from .test_hostile import ENDLESS
 

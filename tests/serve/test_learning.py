@@ -156,22 +156,37 @@ def test_what_one_tab_forgets_is_forgotten_in_all(page):
     other.close()
 
 
-@pytest.mark.parametrize("expected", ["status of 422"])
-def test_what_another_version_learned_is_put_aside_for_it(page):
-    other = '{"format":"doeblin-hand-2","weight":1,"sums":{},"counts":{"hello":300}}'
+OTHERS = [
+    pytest.param('{"format":"doeblin-hand-2","weight":1,"sums":{},"counts":{"hello":3}}', id="new"),
+    pytest.param('{"format":"doeblin-hand-1","counts":{"hello":"x"}}', id="odd"),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_another_version_learned_is_put_aside_for_it(page, other):
     enter(page, "swipe")
     page.evaluate("text => localStorage.setItem('doeblin-hand', text)", other)
     page.reload()
     page.wait_for_selector("body[data-swipe=ready]")
-    assert swipe(page, clear("world"))[0] == "world"
-    page.wait_for_function("() => localStorage.getItem('doeblin-hand') === null")
-    assert "put aside" in page.inner_text("#swipe-learned")
-    assert page.evaluate("() => localStorage.getItem('doeblin-hand-unread')") == other
-    page.reload()  # perhaps by the version that knows it
-    page.wait_for_selector("body[data-swipe=ready]")
-    assert page.evaluate("() => localStorage.getItem('doeblin-hand')") == other
+    for words in ("Nothing learned yet", "Learned from 1 word"):
+        assert words in page.inner_text("#swipe-learned")
+        assert "put aside" in page.inner_text("#swipe-learned")
+        assert page.evaluate("() => localStorage.getItem('doeblin-hand-unread')") == other
+        assert swipe(page, clear("world"))[0] == "world"
+        space(page)
+        page.wait_for_function("() => localStorage.getItem('doeblin-hand')")
     page.click("#swipe-forget")
     assert page.evaluate("() => Object.keys(localStorage).join()") == ""
+
+
+def test_what_was_put_aside_is_taken_back_by_who_can_read_it(page):
+    own = json.dumps({**Hand().to_json(), "counts": {"hello": 2}})
+    enter(page, "swipe")
+    page.evaluate("text => localStorage.setItem('doeblin-hand-unread', text)", own)
+    page.reload()
+    page.wait_for_selector("body[data-swipe=ready]")
+    assert "Learned from 2 words" in page.inner_text("#swipe-learned")
+    assert page.evaluate("() => Object.keys(localStorage).join()") == "doeblin-hand"
 
 
 @pytest.mark.parametrize("odd", ['{"counts":{"a":"hello"}}', '{"counts":{"a":1.5}}', "[1", "0"])
@@ -183,12 +198,18 @@ def test_what_is_no_hand_is_not_counted(page, odd):
     assert "Nothing learned yet" in page.inner_text("#swipe-learned")
 
 
-def test_a_browser_without_room_is_said_to_keep_nothing(page):
+def test_a_browser_without_room_keeps_what_it_had_and_says_so(page):
     enter(page, "swipe")
+    swipe(page, clear("hello"))
+    space(page)
+    page.wait_for_function("() => localStorage.getItem('doeblin-hand')")
     page.evaluate(
         "() => { Storage.prototype.setItem = () => { throw new Error('QuotaExceededError'); }; }"
     )
-    swipe(page, clear("hello"))
+    swipe(page, clear("world"))
     space(page)
-    page.wait_for_function("() => !document.getElementById('swipe-forget').disabled")
-    assert "until you leave" in page.inner_text("#swipe-learned")
+    learned = "document.getElementById('swipe-learned').textContent"
+    page.wait_for_function(f"() => {learned}.includes('2 words, until you leave')")
+    assert counts(page) == {"hello": 1}
+    page.uncheck("#swipe-learn")
+    assert "no room to keep your choice" in page.inner_text("#swipe-learned")

@@ -39,7 +39,7 @@ def test_rooms_open_once_the_server_is_back(phone):
 
 @away
 def test_swipes_while_it_is_away(phone):
-    """What failed is said until the next swipe begins, and has its place until it is tried again."""
+    """What failed is said until the next swipe begins, and keeps its place until tried again."""
     enter(phone, "swipe")
     assert touch(phone, clear("hello"))[0] == "hello"
     phone.context.set_offline(True)
@@ -55,9 +55,15 @@ def test_swipes_while_it_is_away(phone):
     phone.context.set_offline(False)
     assert touch(phone, clear("there"))[0] == "there"
     assert texts(phone) == ["hello", "↻", "there"]
-    phone.tap(".failed")
+    phone.reload()
+    phone.wait_for_selector("body[data-swipe=ready]")
+    assert texts(phone) == ["hello", "↻", "there"]
+    phone.focus(".failed")
+    phone.keyboard.press("Enter")
     phone.wait_for_function("() => !document.querySelector('.failed, .awaited')")
     assert texts(phone) == ["hello", "good", "there"]
+    assert phone.text_content("#swipe-mark") == ""
+    assert phone.evaluate("document.activeElement.id") == "swipe-text"
 
 
 @busy

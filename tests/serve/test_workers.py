@@ -59,3 +59,20 @@ def test_a_killed_worker_is_given_no_other_job_though_its_answer_came_first():
 
     with ThreadPoolExecutor(1) as thread:  # a browser's loop may be here
         assert thread.submit(asyncio.run, life()).result() == ["queued", "running"]
+
+
+def test_a_job_is_given_up_only_if_nobody_listens_all_the_time():
+    """Each listener that leaves has the whole patience: an earlier one's does not count."""
+
+    async def twice_cut() -> tuple[bool, bool]:
+        job = Job({}, 1.0)
+        for _ in range(2):
+            job.hear()
+            job.leave(0.4)
+            await asyncio.sleep(0.25)
+        early = job.final
+        await asyncio.sleep(0.3)
+        return early, job.final
+
+    with ThreadPoolExecutor(1) as thread:  # as above
+        assert thread.submit(asyncio.run, twice_cut()).result() == (False, True)

@@ -59,7 +59,7 @@ def kl_divergence(p: ArrayLike, q: ArrayLike) -> float:
     if (q[has_mass] == 0).any():
         return math.inf
     # Rounding can take a divergence of zero below it.
-    return max(0.0, float(np.sum(p[has_mass] * np.log(p[has_mass] / q[has_mass]))))
+    return max(0.0, float(np.sum(p[has_mass] * (np.log(p[has_mass]) - np.log(q[has_mass])))))
 
 
 def total_variation(p: ArrayLike, q: ArrayLike) -> float:

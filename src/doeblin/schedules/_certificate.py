@@ -94,8 +94,10 @@ class Certificate:
     @property
     def theorem(self) -> str:
         best = self.best
-        if best.parameter <= 0:
+        if best.parameter <= 0 and _periodic(self.schedule):
             return "none: the stages are periodic, so the chain need not mix"
+        if best.parameter <= 0:
+            return "none that floats can tell: restarts are too rare"
         if (best.after, best.steps) == (1, 1):
             return "strong Doeblin proposition: every step restarts with probability γ"
         return f"staged theorem at a = {best.after}, b = {best.steps}"
@@ -122,7 +124,8 @@ def certify(schedule: Schedule) -> Certificate:
     γ is computed by dynamic programming over the stage matrix and maximised over (a, b), first on a
     coarse grid of a (for each, over all b at once), then around the best.
     """
-    longest = math.ceil(min(_HORIZON * _time_scale(schedule) + 1, _LONGEST))
+    scale = _HORIZON * _time_scale(schedule) + 1
+    longest = math.ceil(scale) if scale < _LONGEST else _LONGEST  # also where it is no number
     search = (
         _Tabulated(schedule, longest) if longest <= _LONGEST_TABLE else _Powers(schedule, longest)
     )
@@ -168,6 +171,14 @@ def corollary_gap(schedule: Schedule) -> float | None:
     if exits is None or exits[-1] > exits[:-1].min() / max(2, len(exits) - 1):
         return None
     return float(exits[-1]) / 78
+
+
+def _periodic(schedule: Schedule) -> bool:
+    """Whether stages can stay apart for ever: after no number of steps do all lead to one."""
+    leads, steps = schedule.matrix > 0, np.eye(schedule.num_stages, dtype=bool)
+    for _ in range((schedule.num_stages - 1) ** 2 + 1):
+        steps = (steps.astype(int) @ leads) > 0
+    return not steps.all(axis=0).any()
 
 
 def _time_scale(schedule: Schedule) -> float:

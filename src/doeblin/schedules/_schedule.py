@@ -107,12 +107,12 @@ class Schedule:
         rare that floats cannot say it.
         """
         until = self.steps_until_restart()
-        if not np.isfinite(until).all():
-            return math.inf
         # Mean visits to each stage in one tour, the restart included.
         start = np.eye(self.num_stages)[self.restart]
         visits = np.linalg.solve(self._without_restarts().T, start)
-        return float(visits @ (until / until[self.restart]))
+        with np.errstate(invalid="ignore"):
+            cost = float(visits @ (until / until[self.restart]))
+        return cost if math.isfinite(cost) else math.inf
 
     def _without_restarts(self) -> NDArray[np.float64]:
         """I - C without the ways into z*; its diagonal is summed from the exits, which may be rare:

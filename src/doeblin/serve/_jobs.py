@@ -33,6 +33,7 @@ class Job:
         self.on_cancel: Callable[[], None] = lambda: None
         self.patience: asyncio.TimerHandle | None = None
         """Ends the waiting for a worker."""
+        self._left: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -70,6 +71,19 @@ class Job:
         if not self.final:
             self.end("cancelled", error={"message": "cancelled"})
             self.on_cancel()
+
+    def hear(self) -> None:
+        """Somebody listens from now on."""
+        self.listeners += 1
+        if self._left is not None:
+            self._left.cancel()
+            self._left = None
+
+    def leave(self, patience: float) -> None:
+        """A listener goes. The job is cancelled if none comes back for so many seconds."""
+        self.listeners -= 1
+        if not (self.listeners or self.final):
+            self._left = asyncio.get_running_loop().call_later(patience, self.cancel)
 
     def _stop_waiting(self) -> None:
         if self.patience is not None:

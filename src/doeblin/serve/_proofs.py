@@ -114,7 +114,7 @@ async def events(
     after = int(given) + 1 if given.isascii() and given.isdigit() and len(given) < 10 else 0
 
     async def stream() -> AsyncIterator[str]:
-        job.listeners += 1
+        job.hear()
         try:
             yield f"retry: {1000 * _RECONNECT:.0f}\n\n"
             async for number, news in job.listen(min(after, len(job.news))):
@@ -123,10 +123,7 @@ async def events(
                     data = _view(job).model_dump()
                 yield f"id: {number}\nevent: {news.event}\ndata: {json.dumps(data)}\n\n"
         finally:
-            job.listeners -= 1
-            if not (job.listeners or job.final):
-                loop = asyncio.get_running_loop()
-                loop.call_later(_ABANDONED, lambda: job.listeners or job.cancel())
+            job.leave(_ABANDONED)
 
     return StreamingResponse(stream(), media_type="text/event-stream")
 

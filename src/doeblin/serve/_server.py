@@ -17,7 +17,7 @@ from ._limits import MOST_UNREAD, READ_SECONDS, Limits
 from ._punctual import punctual
 from ._safety import LOOPBACK
 
-_NAME = re.compile(r"\w[\w.-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def serve(

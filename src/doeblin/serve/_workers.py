@@ -100,7 +100,9 @@ class Pool:
         if self.unavailable is not None:
             raise Unavailable(self.unavailable)
         if len(self._waiting) >= self._queue_limit:
-            wait = len(self._waiting) * self._mean_seconds / self.size
+            now = time.monotonic()
+            longest = max((now - one.since for one in self._workers if one.job), default=0.0)
+            wait = len(self._waiting) * max(self._mean_seconds, longest) / self.size
             raise Busy(max(1, min(60, round(wait))))
         job = Job(payload, seconds)
         job.on_cancel = lambda: self._cancelled(job)

@@ -5,6 +5,8 @@ import { post } from "./api.js";
 import { $ } from "./dom.js";
 import { Kept } from "./kept.js";
 
+const FORMAT = "doeblin-hand-1";
+
 export class LearnedHand {
   constructor(onForget) {
     this.onForget = onForget;
@@ -30,23 +32,24 @@ export class LearnedHand {
 
   get stored() {
     const found = this.store.value;
-    if (typeof found?.counts !== "object") return null;
-    return Object.values(found.counts ?? {}).every((count) => Number.isInteger(count) && count > 0) ? found : null;
+    return readable(found) ? found : null;
   }
 
   // What is kept or, if that is nothing, what was put aside: this version may be the one to read it.
   takenBack() {
-    if (this.store.text === null && this.aside.text !== null) {
-      this.store.text = this.aside.text;
-      this.aside.text = null;
-    }
-    const found = this.stored;
-    if (!found) this.setAside();
-    return found;
+    const [found, aside] = [this.stored, this.aside.value];
+    if (found) return found;
+    this.setAside();
+    if (!readable(aside)) return null;
+    this.store.value = aside;
+    this.aside.text = null;
+    return aside;
   }
 
+  // Another version may have learned it, and can read it again.
   setAside() {
-    if (this.store.text !== null) this.aside.text = this.store.text;
+    if (this.store.text === null) return;
+    if (this.aside.text === null) this.aside.text = this.store.text;
     this.store.text = null;
   }
 
@@ -108,22 +111,28 @@ export class LearnedHand {
     };
   }
 
-  // What was kept may be from another version: a hand that is refused is put aside, and that is said.
+  // What was kept may be from another version: a hand that is refused is put aside.
   refused(hand) {
     if (hand !== this.known) return; // another request had it, too
     this.setAside();
     this.set(null);
-    $("swipe-learned").textContent =
-      "What was learned here is of a form that this version cannot read; it is put aside, not used.";
   }
 
   show() {
     const counts = Object.values(this.known?.counts ?? {});
     const words = counts.reduce((sum, one) => sum + one, 0);
-    const kept = this.store.lasts ? "kept in this browser only" : "until you leave: this browser has no room to keep it";
-    $("swipe-forget").disabled = !words && this.aside.text === null;
-    $("swipe-learned").textContent = words
+    const kept = this.store.lasts ? "kept in this browser only" : "until you leave: this browser has no room to keep that";
+    const aside = this.aside.text === null ? "" : " What another version learned is put aside, not used.";
+    const choice = this.switch.lasts ? "" : " This browser has no room to keep your choice, either.";
+    $("swipe-forget").disabled = !words && !aside;
+    const learned = words
       ? `${this.learns ? "Learned" : "Not used: learned"} from ${words} ${words === 1 ? "word" : "words"}, ${kept}.`
       : "Nothing learned yet. What is learned stays in this browser.";
+    $("swipe-learned").textContent = learned + aside + choice;
   }
+}
+
+function readable(hand) {
+  if (hand?.format !== FORMAT || typeof hand.counts !== "object") return false;
+  return Object.values(hand.counts ?? {}).every((count) => Number.isInteger(count) && count > 0);
 }

@@ -16,19 +16,14 @@ export class Kept {
     }
   }
 
-  // Nothing rather than something older, if there is no room for it; `lasts` says if it is kept.
+  // What was kept before stays if there is no room for more; `lasts` says if this is kept.
   set text(text) {
-    this.lasts = true;
-    try {
-      if (text !== null) window[this.shelf].setItem(this.name, text);
-    } catch {
-      this.lasts = false;
-      text = null;
-    }
     try {
       if (text === null) window[this.shelf].removeItem(this.name);
+      else window[this.shelf].setItem(this.name, text);
+      this.lasts = true;
     } catch {
-      // as above
+      this.lasts = false;
     }
   }
 

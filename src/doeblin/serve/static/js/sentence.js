@@ -26,11 +26,16 @@ export class Sentence {
     this.store = new Kept("doeblin-text", "sessionStorage");
     const words = this.store.value;
     this.places = (Array.isArray(words) ? words : []).map((word) => {
-      const place = new Place(null, null);
-      place.guesses = [{ word: String(word) }];
+      const place = new Place(word?.points ?? null, null);
+      if (place.points) place.problem = "the page was left";
+      else place.guesses = [{ word: String(word) }];
       place.accepted = true;
       return place;
     });
+  }
+
+  get awaited() {
+    return this.places.some((place) => !place.guesses && !place.problem);
   }
 
   get last() {
@@ -47,6 +52,7 @@ export class Sentence {
     this.accept();
     if (this.last?.problem) this.last.trace = null; // words are learned in their order
     this.places.push(new Place(points, own ? points : null));
+    this.keep();
     return this.last;
   }
 
@@ -122,7 +128,7 @@ export class Sentence {
   }
 
   keep() {
-    const words = this.places.filter((place) => place.kept && place.guesses).map((place) => place.word);
+    const words = this.places.filter(({ kept }) => kept).map(({ word, points }) => word ?? { points });
     this.store.value = words.length ? words : null;
   }
 }

@@ -81,15 +81,14 @@ function again(place) {
   problem($("swipe-problem"), "");
   sentence.retry(place);
   send(place);
+  $("swipe-text").focus({ preventScroll: true }); // the button is gone
 }
 
 function read(place, candidates) {
   if (place.request.signal.aborted) return; // deleted meanwhile
   sentence.answer(place, candidates);
-  if (place === sentence.last) {
-    working.stop();
-    tours.offer(place.points);
-  }
+  rest(place);
+  if (place === sentence.last) tours.offer(place.points);
   say(
     place === sentence.open
       ? candidates.map((g, i) => `${i + 1}: ${g.word}, ${percent(g.probability)}`).join("; ")
@@ -101,7 +100,7 @@ function read(place, candidates) {
 function lost(place) {
   if (place.request.signal.aborted) return;
   const newest = place === sentence.last;
-  if (newest) working.stop();
+  rest(place);
   sentence.lose(place);
   problem($("swipe-problem"), newest ? "No word fits this trace; try again." : "An earlier swipe is lost: no word fits it.");
   show();
@@ -109,10 +108,15 @@ function lost(place) {
 
 function failed(place, reason) {
   if (place.request.signal.aborted) return;
-  if (place === sentence.last) working.stop();
   sentence.fail(place, reason);
-  problem($("swipe-problem"), `A swipe got no answer: ${reason}. Press ↻ in the text to try it again.`);
+  rest(place);
+  problem($("swipe-problem"), `A swipe got no answer (${reason}). Press ↻ in the text to try it again.`);
   show();
+}
+
+// The mark is of the newest swipe, or of the last that is awaited.
+function rest(place) {
+  if (place === sentence.last || !sentence.awaited) working.stop();
 }
 
 // With what is known of the person; if that is refused, without, and it is put aside.
@@ -197,7 +201,7 @@ function changed() {
 function show() {
   const text = $("swipe-text");
   const { places, open } = sentence;
-  const parts = places.flatMap((place) => [written(place), " "]);
+  const parts = places.flatMap((place, index) => [written(place, index), " "]);
   if (open) parts.pop();
   if (!parts.length) parts.push(h("span", { class: "empty" }, "Your text will appear here."));
   else parts.push(h("span", { class: "caret", "aria-hidden": "true" }));
@@ -217,9 +221,9 @@ function show() {
   });
 }
 
-function written(place) {
+function written(place, index) {
   if (place.problem) {
-    const label = `Try this swipe again: ${place.problem}`;
+    const label = `Try word ${index + 1} again: ${place.problem}`;
     return h("button", { type: "button", class: "failed", title: label, "aria-label": label, onclick: () => again(place) }, "↻");
   }
   if (!place.guesses) return h("span", { class: "awaited" }, "…");

@@ -235,9 +235,12 @@ function end() {
 
 // ---- showing it
 
+// A button that is switched off gives its focus to the one that is switched on.
 function busy(yes) {
-  $("verify-start").disabled = yes;
-  $("verify-cancel").disabled = !yes;
+  const [from, to] = yes ? [$("verify-start"), $("verify-cancel")] : [$("verify-cancel"), $("verify-start")];
+  to.disabled = false;
+  if (document.activeElement === from) to.focus();
+  from.disabled = true;
 }
 
 function state(text) {
