@@ -6,6 +6,7 @@ digest before anything in it is used, and holds no code (no pickle).
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InputError, MissingExtraError, Place
+from ._files import write
 
 _FORMAT = "doeblin-checkpoint-1"
 
@@ -24,37 +26,25 @@ def save(path: Path, tensors: dict[str, np.ndarray], facts: dict[str, Any]) -> N
     header = json.dumps(facts, sort_keys=True)
     metadata = {"format": _FORMAT, "facts": header, "digest": _digest(tensors, header)}
     content = _safetensors().save(tensors, metadata)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    # The new name must survive a power cut too, where folders can be synced.
-    if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    write(path, lambda file: file.write(content))
 
 
 def load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the facts that `save` wrote; anything else is refused."""
+    if not path.is_file():
+        raise refused(path, "it is not a regular file")
     content = path.read_bytes()
     try:
         size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size])["__metadata__"]
         tensors = _safetensors().load(content)
-        form = metadata.get("format", "that of an older version")
+        form = metadata.get("format")
         header, digest = metadata.get("facts", ""), metadata.get("digest")
     except Exception as error:
         # Whatever safetensors or JSON say about bytes that are not theirs.
         raise refused(path, f"it is damaged or no checkpoint at all ({error})") from None
+    if form is None:
+        raise refused(path, "it is no checkpoint, or one of an older version: it names no format")
     if form != _FORMAT:
         raise refused(path, f"its format is {form!r}, and this version writes {_FORMAT!r}")
     if digest != _digest(tensors, header):
@@ -76,7 +66,8 @@ def check_facts(path: Path, found: dict[str, Any], expected: dict[str, Any]) -> 
 def remove_leftovers(path: Path) -> None:
     """Delete what a killed process left half written beside `path`, and not what one that lives
     is just writing."""
-    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+    path = Path(os.path.realpath(path))  # where it is written
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         if not _lives(leftover.name.split(".")[-2]):
             leftover.unlink(missing_ok=True)
 

@@ -25,7 +25,8 @@ def read_bytes(path: str | Path, *, most: int = LARGEST, pipes: bool = False) ->
         with os.fdopen(number, "rb") as file:
             mode = os.fstat(number).st_mode
             if not (stat.S_ISREG(mode) or pipes):
-                raise InputError(f"cannot read '{path}': it is not a regular file")
+                kind = "pipe" if stat.S_ISFIFO(mode) else "device"
+                raise InputError(f"cannot read '{path}': it is a {kind}, not a regular file")
             data = file.read(most + 1)
     except ValueError as error:
         if isinstance(error, InputError):
@@ -81,7 +82,8 @@ def write(path: str | Path, fill: Callable[[IO[bytes]], Any]) -> None:
     beside = None
     try:
         target = os.path.realpath(path)  # a link stays one, and what it points to is replaced
-        beside = f"{target}.{os.getpid()}.part"
+        folder, name = os.path.split(target)
+        beside = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
         mode = os.stat(target).st_mode if os.path.exists(target) else None
         if mode is not None and not stat.S_ISREG(mode):
             with open(target, "wb") as file:
@@ -94,6 +96,7 @@ def write(path: str | Path, fill: Callable[[IO[bytes]], Any]) -> None:
         if mode is not None:
             os.chmod(beside, stat.S_IMODE(mode))
         os.replace(beside, target)
+        _sync(folder)
     except ValueError:
         raise OutputError(path, "a file name cannot contain a NUL character") from None
     except BrokenPipeError:
@@ -104,3 +107,14 @@ def write(path: str | Path, fill: Callable[[IO[bytes]], Any]) -> None:
         if beside is not None:
             with contextlib.suppress(OSError, ValueError):
                 os.unlink(beside)
+
+
+def _sync(folder: str) -> None:
+    """New names in it survive a power cut, where folders can be synced."""
+    if hasattr(os, "O_DIRECTORY"):
+        with contextlib.suppress(OSError):
+            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)

@@ -187,8 +187,10 @@ def test_bad_input_is_refused_by_name(call, message):
 
 def test_laws_of_chains_that_hardly_move():
     """1e-320 is a number with few bits, and its inverse none at all."""
-    np.testing.assert_allclose(stationary([[1e-320, 1], [1e-320, 1]]), [1e-320, 1])
-    np.testing.assert_allclose(stationary([[0, 1], [5e-324, 1]]), [5e-324, 1])
+    np.testing.assert_allclose(finite.stationary([[1e-320, 1], [1e-320, 1]]), [1e-320, 1])
+    np.testing.assert_allclose(finite.stationary([[0, 1], [5e-324, 1]]), [5e-324, 1])
     with pytest.raises(InputError, match=r"moves so rarely \(1e-310\) that no float says"):
-        stationary([[1e-310, 1, 1e-310], [0, 1, 2e-310], [0, 0, 1]])
-    assert kl_divergence([0.5, 0.5], [5e-324, 1]) == pytest.approx(-0.5 * np.log(5e-324), rel=0.01)
+        finite.stationary([[1e-310, 1, 1e-310], [0, 1, 2e-310], [0, 0, 1]])
+    assert finite.kl_divergence([0.5, 0.5], [5e-324, 1]) == pytest.approx(
+        -0.5 * np.log(5e-324), rel=0.01
+    )

@@ -12,6 +12,7 @@ import click
 from .._errors import InputError
 from .._files import read_text
 from . import _console
+from ._outputs import check_outputs
 from ._progress import progress
 from ._status import Status
 from ._verify import verified
@@ -81,6 +82,8 @@ def verify(
     suite = Path(folder)
     paths = find_files([folder])
     names = [str(path.relative_to(suite)) for path in paths]
+    inputs = {"the file of --expected": expected, **dict(zip(names, paths, strict=True))}
+    check_outputs({"--resume": where["resume"]}, inputs)
     wanted = _expected(suite, expected)
     settings = {"timeout": timeout, "seed": seed, "method": method, "hints": ()}
     settings["tunables"] = without_sources(without)

@@ -99,6 +99,7 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
     from ..programs.files import find_files
 
     paths = find_files(list(files))
+    check_targets(paths, options)
     settings = {
         "timeout": options["timeout"],
         "seed": options["seed"],
@@ -109,7 +110,6 @@ def verify(files: tuple[str, ...], **options: Any) -> int:
     in_process = options["cluster"] is None and options["resume"] is None
     if in_process and len(paths) == 1 and not Path(files[0]).is_dir():
         _check_form(paths[0], options)
-        check_targets(paths, options)
         return _one(paths[0], settings, options)
     if options["form"] == "chc":
         raise InputError(f"--format chc is for one file; {len(paths)} were given")

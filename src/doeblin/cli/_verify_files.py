@@ -3,50 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .._errors import InputError
 from .._files import write_text
+from ._outputs import check_outputs, same_file
 
 OUTPUTS = ("acsl", "witness", "certificate", "test")
 
 
 def check_targets(sources: list[Path], options: dict[str, Any]) -> None:
     """No output may replace a source or another output."""
-    taken = [(str(path), path) for path in sources]
-    for name in OUTPUTS:
-        target = options[name]
-        if not target or _special(target):
-            continue
-        for what, other in taken:
-            if _same(other, target):
-                raise InputError(f"--{name} would overwrite {what}: choose another name")
-        taken.append((f"the file of --{name}", Path(target)))
-
-
-def _special(path: str) -> bool:
-    """A pipe or device, which several outputs may share."""
-    try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
-
-
-def _same(first: Path, second: str) -> bool:
-    try:
-        return os.path.samefile(first, second)
-    except (OSError, ValueError):
-        return os.path.realpath(first) == os.path.realpath(second)
+    outputs = {f"--{name}": options[name] or None for name in (*OUTPUTS, "resume")}
+    check_outputs(outputs, {str(path): path for path in sources})
 
 
 def _check_included(program: Any, target: str) -> None:
     """No output may replace a header that the program has read."""
     included = program.remarks.included if program.remarks is not None else ()
-    if any(_same(path, target) for path in included):
+    if any(same_file(path, target) for path in included):
         raise InputError("the program includes it: choose another name")
 
 

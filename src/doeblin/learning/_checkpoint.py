@@ -12,9 +12,11 @@ from .. import _checkpoint as checkpoints
 
 
 def save(path: Path, trees: dict[str, Any], facts: dict[str, Any]) -> None:
-    """Write named trees of arrays and some facts (JSON) to `path`, all or nothing."""
+    """Write named trees of arrays and some facts (JSON) to `path`, all or nothing; its folder
+    is made if it is not there."""
     # Not `ascontiguousarray`, which makes vectors of scalars.
     tensors = {name: np.asarray(leaf, order="C") for name, leaf in _named(trees).items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
     checkpoints.save(path, tensors, facts)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
+
+from .._files import write_text
 
 
 class Metrics:
@@ -24,9 +25,7 @@ class Metrics:
         if path is not None:
             # A run that goes on after being killed writes again what its checkpoint knows.
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            temporary.write_text("".join(_line(row) for row in rows))
-            os.replace(temporary, path)
+            write_text(path, "".join(_line(row) for row in rows))
 
     def add(self, row: dict[str, float]) -> None:
         self.rows.append(row)
