@@ -95,6 +95,8 @@ def test_the_path_of_least_jerk_is_the_quintic_spline():
         ({"preset": "wild"}, "preset"),
         ({"noise": -1}, "noise"),
         ({"noise": float("nan")}, "noise"),
+        ({"noise": float("inf")}, "noise = inf must be between 0 and 10"),
+        ({"noise": 10.1}, "noise = 10.1 must be between 0 and 10"),
         ({"rate": 0.1}, "rate"),
         ({"words_per_user": 0}, "words_per_user"),
     ],

@@ -138,3 +138,11 @@ def test_layouts_that_are_made_in_python_are_checked_alike():
 def test_odd_characters_are_named():
     with pytest.raises(InputError, match="no key for 'é'"):
         Layout.qwerty().encode("café")
+
+
+def test_numbers_of_a_file_are_shown_as_they_are_written(tmp_path):
+    path = tmp_path / "keys.json"
+    for odd in ("1e400", "-2.5E999", "null", "true"):
+        path.write_text(json.dumps(QWERTY).replace('"height": 3.5', f'"height": {odd}'))
+        with pytest.raises(InputError, match=f"height is {odd}; it must be a finite number"):
+            Layout.read(path)

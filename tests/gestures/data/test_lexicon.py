@@ -67,6 +67,8 @@ def test_any_other_lexicon_comes_from_a_file(tmp_path):
         ("a\t1\nb\tmany\n", r"words\.tsv:2: expected"),
         ("a\t1\nb\t-1\n", r"words\.tsv:2: the frequency of 'b' is -1"),
         ("a\tnan\n", r"words\.tsv:1: the frequency of 'a' is nan"),
+        ("a\t1e400\n", r"words\.tsv:1: the frequency of 'a' is 1e400; it must be a finite"),
+        ("a\t1e-400\n", r"words\.tsv:1: the frequency of 'a' is 1e-400; it must be positive"),
         ("a\t1\na\t2\n", r"words\.tsv:2: 'a' is there twice"),
         ("A\t1\n", r"words\.tsv:1: 'A' is not a word"),
         ("a b\t1\n", r"words\.tsv:1: 'a b' is not a word"),

@@ -45,7 +45,7 @@ def test_bad_rows_are_counted_and_named_by_line(tmp_path):
     reasons = dict(reading.problems)
     assert "not JSON" in reasons[2] and "'x'" in reasons[3] and "equally long" in reasons[4]
     assert "backwards" in reasons[5] and "'ï'" in reasons[8] and "positive" in reasons[9]
-    assert "x is None at point 1" in reasons[7] and "x is nan" in reasons[11]
+    assert "x is null at point 1" in reasons[7] and "x is NaN" in reasons[11]
     report = reading.report()
     assert report.startswith("left out 9 malformed rows (line 2: not JSON") and "6 more" in report
 
@@ -55,23 +55,25 @@ def test_bad_rows_are_counted_and_named_by_line(tmp_path):
     [
         ({**GOOD, "x": "abc"}, "x must be a list of numbers, got 'abc'"),
         ({**GOOD, "x": ["1", "2"]}, "x is '1' at point 0; it must be a finite number"),
-        ({**GOOD, "y": [True, 2]}, "y is True at point 0; it must be a finite number"),
+        ({**GOOD, "y": [True, 2]}, "y is true at point 0; it must be a finite number"),
         ({**GOOD, "t": [0, 10**400]}, "t is 1000"),
         ({**GOOD, "x": [[1], [2]]}, "x must be a list of numbers, got shape (2, 1)"),
         ({**GOOD, "x": 5}, "x must be a list of numbers, got shape ()"),
-        ({**GOOD, "x": {"0": 1}}, "x must be a list of numbers, got {'0': 1}"),
+        ({**GOOD, "x": {"0": 1}}, 'x must be a list of numbers, got {"0": 1}'),
         ({**GOOD, "kw": "wide"}, "kw is 'wide'; it must be a finite number"),
-        ({**GOOD, "kw": None}, "kw is None; it must be a finite number"),
+        ({**GOOD, "kw": None}, "kw is null; it must be a finite number"),
         ({**GOOD, "kh": 10**400}, "kh is 1000"),
-        ({**GOOD, "kh": float("inf")}, "kh is inf"),
+        (json.dumps(GOOD).replace("162", "1e400"), "x is 1e400 at point 0; it must be finite"),
+        (json.dumps(GOOD).replace("210", "-1E999"), "kh is -1E999; it must be a finite number"),
+        ({**GOOD, "kh": float("inf")}, "kh is Infinity"),
         ({**GOOD, "word": 5}, "word is 5; it must be text"),
-        ({**GOOD, "word": ["to"]}, "word is ['to']; it must be text"),
+        ({**GOOD, "word": ["to"]}, 'word is ["to"]; it must be text'),
         ({**GOOD, "user": {}}, "user is {}; it must be text or a number"),
         ({**GOOD, "id": [1]}, "id is [1]; it must be text or a number"),
-        ({**GOOD, "id": True}, "id is True"),
+        ({**GOOD, "id": True}, "id is true"),
         ({}, "no field 'x'"),
         (5, "a row is an object with fields, not 5"),
-        (None, "a row is an object with fields, not None"),
+        (None, "a row is an object with fields, not null"),
         ("9" * 5000, "not JSON that can be read: a number has thousands of digits"),
         ("[" * 100_000, "not JSON (nested too deeply)"),
     ],
@@ -97,7 +99,7 @@ def test_what_is_null_is_not_there(tmp_path):
     [
         ({"data": 5}, "data is 5; it must be a list of points"),
         ({"data": [5]}, "data has no field 'x' at point 0, but 5"),
-        ({"data": [{"x": 0, "y": 0}]}, "data has no field 't' at point 0, but {'x': 0"),
+        ({"data": [{"x": 0, "y": 0}]}, "data has no field 't' at point 0, but {\"x\": 0"),
         ({"data": [{"x": 10**400, "y": 0, "t": 0}]}, "x is 1000"),
         ({"data": [{"x": 0, "y": "0.5", "t": 0}]}, "y is '0.5' at point 0"),
         ({"word": 7}, "word is 7; it must be text"),
@@ -217,3 +219,26 @@ def test_files_that_hold_no_gestures_are_refused(tmp_path):
         read_gestures(cut)
     with pytest.raises(InputError, match="format"):
         read_gestures(lines(tmp_path / "g.jsonl", GOOD), format="xml")  # pyright: ignore
+
+
+def test_who_only_decodes_does_not_mind_a_word_that_has_no_keys(tmp_path):
+    rows = [{**GOOD, "word": word} for word in ("don't", "Café ", " TO", 5)]
+    path = lines(tmp_path / "g.jsonl", *rows)
+    assert [gesture.word for gesture in read_gestures(path).gestures] == ["to"]
+    reading = read_gestures(path, any_word=True)
+    assert [gesture.word for gesture in reading.gestures] == ["don't", "café", "to"]
+    assert reading.problems == [(4, "word is 5; it must be text")]
+    event = "s {} 360 210 {} 162 30 1 1 0 don't 0"
+    log = lines(
+        tmp_path / "u.log", LOG_HEADER, event.format(0, "touchstart"), event.format(9, "touchend")
+    )
+    with_words = [read_gestures(log, any_word=any_word).gestures for any_word in (False, True)]
+    assert [len(some) for some in with_words] == [0, 1] and with_words[1][0].word == "don't"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_any_way(tmp_path, end):
+    path = tmp_path / "g.jsonl"
+    path.write_bytes(end.join([json.dumps(GOOD), "", "{broken", json.dumps(GOOD)]).encode())
+    reading = read_gestures(path)
+    assert reading.lines == [1, 4] and [problem.line for problem in reading.problems] == [3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -10,30 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError
-from ..._text import shortened
+from ..._json import shown
 
 # What Python would turn into a number without a word: truth values, and text with digits.
 _NO_NUMBERS = (bool, np.bool_, str, bytes, type(None))
-
-
-def shown(value: Any) -> str:
-    """A value for a message, not too long."""
-    try:
-        return shortened(repr(value))
-    except ValueError:  # Python writes no whole number of more than some thousand digits.
-        return "a number of thousands of digits"
-
-
-def parsed(source: str) -> Any:
-    """The value of a JSON text."""
-    try:
-        return json.loads(source)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError("not JSON (nested too deeply)") from None
-    except ValueError:
-        raise InputError("not JSON that can be read: a number has thousands of digits") from None
 
 
 def number(name: str, value: Any) -> float:
@@ -56,7 +35,8 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         raise InputError(f"{name} must be a list of numbers, got shape {array.shape}")
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
-        raise InputError(f"{name} is {array[bad[0]]} at point {bad[0]}; it must be finite")
+        value = shown(np.asarray(values, dtype=object)[bad[0]])
+        raise InputError(f"{name} is {value} at point {bad[0]}; it must be finite")
     return array
 
 

@@ -15,6 +15,8 @@ from ._layout import Layout
 from ._lexicon import Lexicon
 
 Preset = Literal["realistic", "paper"]
+# Where points lie all over the keyboard, and beside it, whatever the word.
+_MOST_NOISE = 10.0
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,9 @@ class Generator:
     `realistic` has one via-point a letter (doubled letters merged), off its key by a heavy-tailed
     normal, passed through on the path of least jerk with a short dwell, at times fitted on people.
     `paper` is a first-order autoregressive walk from letter to letter, the likeliest reading of
-    "a time series model". `noise` scales the spread of the points, `rate` is in points a second;
-    without it, `realistic` samples at 60 Hz as phones do and `paper` at 9 Hz as the paper's
-    example. Words of one letter (after merging) are taps.
+    "a time series model". `noise`, 10 at most, scales the spread of the points, `rate` is in points
+    a second; without it, `realistic` samples at 60 Hz as phones do and `paper` at 9 Hz as the
+    paper's example. Words of one letter (after merging) are taps.
     """
 
     layout: Layout
@@ -38,8 +40,8 @@ class Generator:
     def __post_init__(self):
         if self.preset not in ("realistic", "paper"):
             raise InputError(f"preset = {self.preset!r} must be 'realistic' or 'paper'")
-        if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise InputError(f"noise = {self.noise} must be zero or more")
+        if not 0 <= self.noise <= _MOST_NOISE:
+            raise InputError(f"noise = {self.noise} must be between 0 and {_MOST_NOISE:g}")
         if self.rate is not None and not (np.isfinite(self.rate) and 1 <= self.rate <= 1000):
             raise InputError(f"rate = {self.rate} must be between 1 and 1000 points a second")
         if self.words_per_user < 1:

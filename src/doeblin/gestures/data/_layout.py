@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..._errors import InputError, Place
 from ..._files import read_text
-from ._fields import number, parsed, shown, text
+from ..._json import as_written, parsed, shown
+from ._fields import number, text
 
 Points = NDArray[np.float64]
 
@@ -99,11 +100,12 @@ class Layout:
         """A layout from a JSON file."""
         place = Place(str(path))
         source = read_text(path, pipes=True)
-        try:
-            value = parsed(source)
-        except InputError as error:
-            raise InputError(f"the layout is {error.message}", place=place) from None
-        return cls.from_json(value, place=place)
+        with as_written():
+            try:
+                value = parsed(source)
+            except InputError as error:
+                raise InputError(f"the layout is {error.message}", place=place) from None
+            return cls.from_json(value, place=place)
 
     def to_json(self) -> dict[str, Any]:
         """The first form of `from_json`."""

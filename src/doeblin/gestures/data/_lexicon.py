@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
+from ..._json import Written, shown
 from ..._numbers import whole
-from ._fields import number, shown
+from ._fields import number
 from ._layout import Layout
 
 _EMBEDDED = "lexicon_en.tsv.gz"
@@ -155,7 +156,9 @@ def _checked(pair: Any) -> tuple[str, float]:
         raise InputError(f"{shown(word)} is not a word; words are lower-case and without spaces")
     found = number(f"the frequency of {shown(word)}", frequency)
     if not found > 0:
-        raise InputError(f"the frequency of {shown(word)} is {found:g}; it must be positive")
+        raise InputError(
+            f"the frequency of {shown(word)} is {shown(frequency)}; it must be positive"
+        )
     return word, found
 
 
@@ -165,7 +168,7 @@ def _pairs(text: str, file: str) -> Iterator[tuple[str, float]]:
         try:
             if len(fields) != 2:
                 raise ValueError
-            yield fields[0], float(fields[1])
+            yield fields[0], Written(fields[1])
         except ValueError:
             raise InputError(
                 f"expected a word, a tab and a frequency, got {row[:60]!r}", place=Place(file, line)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..._errors import InputError
-from ._fields import shown
+from ..._json import shown
 from ._gesture import Gesture
 from ._layout import Layout
 from ._reading import Reading
@@ -23,7 +23,9 @@ def is_header(text: str) -> bool:
     return text.split()[: len(LOG_HEADER)] == list(LOG_HEADER)
 
 
-def read_log(lines: Iterable[tuple[int, str]], layout: Layout, user: str) -> Reading:
+def read_log(
+    lines: Iterable[tuple[int, str]], layout: Layout, spelling: Callable[[str], str], user: str
+) -> Reading:
     """Events from touchstart to touchend make a gesture; those marked as errors are left out."""
     reading = Reading(format="log")
     columns: list[str] = []
@@ -48,7 +50,7 @@ def read_log(lines: Iterable[tuple[int, str]], layout: Layout, user: str) -> Rea
         else:
             events.append((line, fields))
             if event == "touchend":
-                _close(events, columns, layout, user, reading)
+                _close(events, columns, layout, spelling, user, reading)
                 events = []
             elif len(events) > _MOST_EVENTS:
                 reading.leave_out(events[0][0], f"more than {_MOST_EVENTS:,} events, no touchend")
@@ -59,7 +61,12 @@ def read_log(lines: Iterable[tuple[int, str]], layout: Layout, user: str) -> Rea
 
 
 def _close(
-    events: list[Event], columns: list[str], layout: Layout, user: str, reading: Reading
+    events: list[Event],
+    columns: list[str],
+    layout: Layout,
+    spelling: Callable[[str], str],
+    user: str,
+    reading: Reading,
 ) -> None:
     line = events[0][0]
     try:
@@ -77,7 +84,7 @@ def _close(
                 next(_numbers(events, columns, "keyb_height")),
             ),
             layout=layout,
-            word=layout.spelling(words.pop()),
+            word=spelling(words.pop()),
             user=user,
             id=f"{user}:{line}",
         )

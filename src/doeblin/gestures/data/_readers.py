@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from ..._errors import InputError, Place
 from ..._files import gunzip, read_bytes
-from ._fields import label, number, numbers, parsed, shown, text
+from ..._json import as_written, parsed, shown
+from ._fields import label, number, numbers, text
 from ._gesture import Gesture
 from ._layout import Layout
 from ._logs import is_header, read_log
@@ -25,7 +27,11 @@ _MOST_LINES, _MOST_GUESSED = 10_000_000, 10_000
 
 
 def read_gestures(
-    path: str | Path, layout: Layout | None = None, *, format: Format = "auto"
+    path: str | Path,
+    layout: Layout | None = None,
+    *,
+    format: Format = "auto",
+    any_word: bool = False,
 ) -> Reading:
     """Read gestures from a file (also gzipped).
 
@@ -35,6 +41,9 @@ def read_gestures(
       in the units of x and y; `id` and `user` may be there. `doeblin gestures generate` writes it;
     - `futo`: FUTO's JSONL, `word` and `data` with points `{"x", "y", "t"}` in [0, 1];
     - `log`: the raw logs of "How We Swipe", a touch event a line.
+
+    A word that the layout cannot spell is a reason to leave a row out, unless `any_word` will do:
+    decoding does not look at it.
     """
     layout = layout or Layout.qwerty()
     place = Place(str(path))
@@ -43,10 +52,12 @@ def read_gestures(
         format = _guess(data, place)
     if format not in ("jsonl", "futo", "log"):
         raise InputError(f"format = {format!r} must be 'auto', 'jsonl', 'futo' or 'log'")
+    spelling = _lowered if any_word else layout.spelling
     try:
         if format == "log":
-            return read_log(_lines(data), layout, Path(path).stem)
-        return _read_rows(data, layout, format)
+            return read_log(_lines(data), layout, spelling, Path(path).stem)
+        convert = _from_futo if format == "futo" else partial(_from_row, spelling)
+        return _read_rows(data, partial(convert, layout), format)
     except InputError as error:
         raise InputError(error.message, place=place) from None
 
@@ -70,15 +81,14 @@ def _content(path: str | Path) -> bytes:
     data = read_bytes(path, pipes=True)
     if data[:2] == b"\x1f\x8b":
         data = gunzip(data, Place(str(path)))
-    if data.count(b"\n") > _MOST_LINES:
+    if max(data.count(end) for end in (b"\n", b"\r")) > _MOST_LINES:
         raise InputError(f"it has more than {_MOST_LINES:,} lines", place=Place(str(path)))
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    for line, row in enumerate(io.BytesIO(data), start=1):
-        # A byte that is not UTF-8 spoils its own line only.
-        yield line, row.decode(errors="replace")
+    # Lines may end in CR, as in lexicons. A byte that is not UTF-8 spoils its own line only.
+    return enumerate(io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="replace"), start=1)
 
 
 def _guess(data: bytes, place: Place) -> Literal["jsonl", "futo", "log"]:
@@ -99,17 +109,15 @@ def _guess(data: bytes, place: Place) -> Literal["jsonl", "futo", "log"]:
     )
 
 
-def _read_rows(data: bytes, layout: Layout, format: Literal["jsonl", "futo"]) -> Reading:
+def _read_rows(
+    data: bytes, convert: Callable[[dict[str, Any]], Gesture], format: Literal["jsonl", "futo"]
+) -> Reading:
     reading = Reading(format=format)
-    convert = _from_futo if format == "futo" else _from_row
     for line, row in _lines(data):
         if row.isspace():
             continue
         try:
-            value = parsed(row)
-            if not isinstance(value, dict):
-                raise InputError(f"a row is an object with fields, not {shown(value)}")
-            gesture = convert(value, layout)
+            gesture = _made(row, convert)
         except InputError as error:
             reading.leave_out(line, error.message)
         else:
@@ -117,7 +125,22 @@ def _read_rows(data: bytes, layout: Layout, format: Literal["jsonl", "futo"]) ->
     return reading
 
 
-def _from_row(row: dict[str, Any], layout: Layout) -> Gesture:
+def _made(row: str, convert: Callable[[dict[str, Any]], Gesture]) -> Gesture:
+    """The gesture of a row, or an error that shows its values as they are written."""
+    try:
+        return convert(_object(parsed(row)))
+    except InputError:
+        with as_written():
+            return convert(_object(parsed(row)))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"a row is an object with fields, not {shown(value)}")
+    return value
+
+
+def _from_row(spelling: Callable[[str], str], layout: Layout, row: dict[str, Any]) -> Gesture:
     x, y, t, kw, kh = (_field(row, name) for name in ("x", "y", "t", "kw", "kh"))
     return Gesture.from_frame(
         x,
@@ -125,13 +148,13 @@ def _from_row(row: dict[str, Any], layout: Layout) -> Gesture:
         t,
         size=(number("kw", kw), number("kh", kh)),
         layout=layout,
-        word=layout.spelling(text("word", row.get("word"))),
+        word=spelling(text("word", row.get("word"))),
         user=label("user", row.get("user")),
         id=label("id", row.get("id")),
     )
 
 
-def _from_futo(row: dict[str, Any], layout: Layout) -> Gesture:
+def _from_futo(layout: Layout, row: dict[str, Any]) -> Gesture:
     points = _field(row, "data")
     if not isinstance(points, list):
         raise InputError(f"data is {shown(points)}; it must be a list of points")
@@ -147,6 +170,10 @@ def _from_futo(row: dict[str, Any], layout: Layout) -> Gesture:
         user=label("session", row.get("session")),
         id=label("id", row.get("id")),
     )
+
+
+def _lowered(word: str) -> str:
+    return word.strip().lower()
 
 
 def _field(row: dict[str, Any], name: str) -> Any:
