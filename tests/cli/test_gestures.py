@@ -158,6 +158,28 @@ def test_what_nobody_confirmed_is_not_learned(run, data, tmp_path):
     assert status == 0 and json.loads(out.splitlines()[1])["word"] == ""
 
 
+def test_a_swipe_is_decoded_whatever_its_label(run, data, tmp_path):
+    """To evaluate, it is left out, and said."""
+    rows = [json.loads(line) for line in data.read_text().splitlines()[:4]]
+    labels = ("don't", "café", "a\tb", rows[3]["word"])
+    path = tmp_path / "some.jsonl"
+    path.write_text(
+        "\n".join(
+            json.dumps({**row, "word": word, "id": f"{word}\t7"})
+            for row, word in zip(rows, labels, strict=True)
+        )
+    )
+    status, out, err = run("gestures", "decode", "shipped", path, "--top", 1)
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert status == 0 and not err and [len(fields) for fields in lines] == [3] * 4
+    assert [fields[:2] for fields in lines[:3]] == [
+        [r"don't\t7", "don't"], [r"café\t7", "café"], [r"a\tb\t7", r"a\tb"]
+    ]  # fmt: skip
+    assert [fields[2].split()[0] for fields in lines] == [row["word"] for row in rows]
+    status, _, err = run("gestures", "evaluate", "shipped", path)
+    assert status == 0 and "left out 3 malformed rows (line 1: layout 'qwerty' has no key" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -167,13 +189,19 @@ def test_what_nobody_confirmed_is_not_learned(run, data, tmp_path):
         (["decode", "shipped", "DATA", "--draws", 10**9], "draws = 1000000000 must be at most"),
         (["evaluate", "shipped", "DATA", "--draws", 10**12], "must be at most 10,000,000"),
         (["generate", "--noise", "-1"], "noise = -1.0"),
+        (["generate", "--noise", "1e308"], "noise = 1e+308 must be between 0 and 10"),
         (["generate", "--layout", "absent.json"], "cannot read 'absent.json'"),
         (["evaluate", "shipped", "DATA", "--lexicon-size", "300000"], "1 to 288999"),
         (["generate", "--count", "0"], "count"),
         (["decode", "shipped", "DATA", "--hand", "absent.json"], "cannot read 'absent.json'"),
         (["evaluate", "shipped", "DATA", "--adapt", "5", "--draws", "9"], "--adapt goes with"),
         (["tune", "shipped", "DATA", "--out", "x"], "nothing to fit"),
-        (["tune", "shipped", "DATA", "--out", "x", "--hands"], "too few people"),
+        (["tune", "shipped", "DATA", "--doubt", "--out", "x"], "20 must have words that an open"),
+        (
+            ["tune", "shipped", "DATA", "--out", "x", "--hands"],
+            "too few people: by the field `user`, 6 here have 30 words of the lexicon or more, and "
+            "it takes 20 of them",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_status_3(run, data, arguments, words):

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from doeblin.cli import _progress, main
+from doeblin.cli._console import say_compiling
 from doeblin.cli._progress import Waiting, make_way, stage_of
 from doeblin.programs import Asked, Note
 
@@ -114,3 +115,11 @@ def test_where_nobody_looks_there_is_neither_line_nor_thread(monkeypatch, capsys
 def test_stages_are_a_few_words():
     assert stage_of(Note("lemmas", "3 new bounds")) == "lemmas: 3 new bounds"
     assert stage_of(Asked(2, (), False, 5, 1, 4, 0, 0, 0.1)) == "round 2, 10 examples"
+
+
+def test_people_who_wait_for_two_parts_are_told_that_there_is_more(capsys):
+    for about in (10.0, 3.0):
+        say_compiling(about)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("compiling once, about 10 s")
+    assert second == "compiling once, about 3 s more"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from ._gestures_options import (
     size_option,
 )
 from ._gestures_people import adapt, tune
+from ._outputs import check_outputs
 from ._progress import Waiting
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ gestures.add_command(tune)
     show_default=True,
     help="Fitted on people, or the paper's simple walk.",
 )
-@click.option("--noise", type=float, default=1.0, show_default=True, help="Scale of the spread.")
+@click.option(
+    "--noise", type=float, default=1.0, show_default=True, help="Scale of the spread, up to 10."
+)
 @click.option(
     "--power", type=float, default=1.0, show_default=True, help="Draw words by frequency^power."
 )
@@ -83,6 +86,7 @@ def generate(
     """
     from ..gestures.data import Generator, gesture_row
 
+    check_outputs({"--out": out}, {"the layout": layout, "the lexicon": lexicon})
     keys = make_layout(layout)
     maker = Generator(keys, preset, noise, rate)  # pyright: ignore[reportArgumentType]
     words = make_lexicon(lexicon, lexicon_size, keys)
@@ -158,6 +162,12 @@ def train(
     from ..gestures.decoder import Plan, Settings
     from ..gestures.decoder import train as train_model
 
+    checkpoint = checkpoint or Path(f"{out}.checkpoint")
+    second = f"{checkpoint}.network" if neural_restart else None
+    check_outputs(
+        {"--out": out, "--checkpoint": checkpoint, "--checkpoint (with .network)": second},
+        {"DATA": data, "the layout": layout, "the lexicon": lexicon},
+    )
     keys = make_layout(layout)
     found = read_data(data, keys, file_format).gestures
     plan = Plan(passes=passes, seed=seed)
@@ -174,7 +184,7 @@ def train(
             progress=lambda progress: advance(
                 1, f"log-likelihood {progress.log_likelihood:.3f}", progress.step, progress.steps
             ),
-            checkpoint=checkpoint or Path(f"{out}.checkpoint"),
+            checkpoint=checkpoint,
         )
     model.save(out)
     seconds = time.perf_counter() - start
@@ -187,10 +197,11 @@ def train(
         _console.echo(f"trained on {model.about['gestures']} gestures in {seconds:.0f} s: {out}")
 
 
-def _decoding(command: Callable[..., None]) -> Callable[..., None]:
+def _decoding(command: Callable[..., None], *, any_word: bool = False) -> Callable[..., None]:
     """MODEL, DATA and the options of whatever decodes.
 
     The command is called with the decoder, the gestures, the options of decoding, and its own.
+    With `any_word` it does not mind words that the layout cannot spell.
     """
 
     @wraps(command)
@@ -207,7 +218,7 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
         from ..gestures.decoder import MOST_PLAIN
 
         decoder = make_decoder(model, layout, lexicon, lexicon_size, hand)
-        found = read_data(data, decoder.layout, file_format).gestures
+        found = read_data(data, decoder.layout, file_format, any_word=any_word).gestures
         if len(found) > MOST_PLAIN:
             decoder.compiled = True
         how = {name: options.pop(name) for name in ("draws", "open_vocabulary", "seed")}
@@ -241,7 +252,7 @@ def _decoding(command: Callable[..., None]) -> Callable[..., None]:
 
 @gestures.command()
 @click.option("--top", type=click.IntRange(min=1), default=4, show_default=True)
-@_decoding
+@partial(_decoding, any_word=True)
 def decode(
     decoder: Decoder, found: list[Gesture], how: dict[str, Any], top: int, as_json: bool
 ) -> None:
@@ -270,7 +281,9 @@ def _show_guesses(number: int, gesture: Gesture, guesses: list[Guess], as_json: 
         _console.print_json({"id": gesture.id, "word": gesture.word, "guesses": words})
     else:
         shown = "  ".join(f"{guess.word} {guess.probability:.3f}" for guess in guesses)
-        _console.echo(f"{gesture.id or number}\t{gesture.word or '?'}\t{shown}")
+        fields = (gesture.id or str(number), gesture.word or "?")
+        told = "\t".join(field.replace("\t", "\\t") for field in fields)
+        _console.echo(f"{told}\t{shown}")
 
 
 @gestures.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -80,12 +80,12 @@ def make_decoder(
     return Decoder(named, words, layout=keys, hand=whose)
 
 
-def read_data(path: Path, layout: Layout, file_format: str) -> Reading:
+def read_data(path: Path, layout: Layout, file_format: Any, **how: bool) -> Reading:
     """The gestures of a file; rows that cannot be used are told on standard error."""
     from ..gestures.data import read_gestures
 
     with Waiting(f"reading {path.name}"):
-        reading = read_gestures(path, layout, format=file_format)  # pyright: ignore
+        reading = read_gestures(path, layout, format=file_format, **how)
     if reading.problems:
         _console.echo(f"{path}: {reading.report()}", err=True)
     if not reading.gestures:

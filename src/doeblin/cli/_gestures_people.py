@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from ._gestures_options import (
     read_data,
     size_option,
 )
+from ._outputs import check_outputs
 from ._progress import Waiting
 
 
@@ -55,6 +56,7 @@ def adapt(
       doeblin gestures adapt shipped confirmed.jsonl --hand me.json
       doeblin gestures decode shipped swipes.jsonl --hand me.json
     """
+    check_outputs({"--hand": hand}, {"DATA": data, "the layout": layout, "the lexicon": lexicon})
     decoder = make_decoder(model, layout, lexicon, lexicon_size, hand if hand.exists() else None)
     found = read_data(data, decoder.layout, file_format)
     for line, gesture in zip(found.lines, found.gestures, strict=True):
@@ -82,6 +84,7 @@ def adapt(
 )
 @click.option("--hands", is_flag=True, help="How people differ, by the field `user` of DATA.")
 @click.option("--sharpness", is_flag=True, help="How sure it may be, on people it has not seen.")
+@click.option("--doubt", is_flag=True, help="How often an open vocabulary lacks their word.")
 @layout_option
 @lexicon_option
 @size_option
@@ -94,6 +97,7 @@ def tune(
     out: Path,
     hands: bool,
     sharpness: bool,
+    doubt: bool,
     layout: Path | None,
     lexicon: Path | None,
     lexicon_size: int,
@@ -106,25 +110,43 @@ def tune(
     Examples:
       doeblin gestures tune model.safetensors train.jsonl.gz --hands --out tuned.safetensors
       doeblin gestures tune tuned.safetensors others.jsonl.gz --sharpness --out tuned.safetensors
+      doeblin gestures tune tuned.safetensors others.jsonl.gz --doubt --out tuned.safetensors
     """
-    from ..gestures.decoder import fit_hands, fit_sharpness
+    from ..gestures.decoder import Decoder, fit_doubt, fit_hands, fit_sharpness
+    from ..gestures.decoder.training import LEAST_PEOPLE, LEAST_WORDS, well_known
 
-    if not (hands or sharpness):
-        raise InputError("nothing to fit: give --hands, --sharpness or both")
+    if not (hands or sharpness or doubt):
+        raise InputError("nothing to fit: give --hands, --sharpness, --doubt or more of them")
+    check_outputs({"--out": out}, {"DATA": data, "the layout": layout, "the lexicon": lexicon})
     decoder = make_decoder(model, layout, lexicon, lexicon_size)
     found = read_data(data, decoder.layout, file_format).gestures
     new = decoder.model
     if sharpness:
         with Waiting(f"fitting the sharpness to {len(found):,} gestures"):
             new = replace(new, sharpness=fit_sharpness(decoder, found))
+    if doubt:
+        sharpened = Decoder(new, decoder.lexicon, layout=decoder.layout)
+        with Waiting(f"fitting the doubt to {len(found):,} gestures"):
+            new = replace(new, doubt=fit_doubt(sharpened, found))
+        if new.doubt is None:
+            raise InputError(
+                f"too few gestures: of {len(found):,}, 20 must have words that an open vocabulary "
+                "lacks, and 20 words that it has",
+                place=Place(str(data)),
+            )
     if hands:
         with Waiting(f"fitting hands to {len(found):,} gestures"):
             fitted = fit_hands(decoder, found)
         if fitted is None:
-            raise InputError("too few people with enough words here", place=Place(str(data)))
+            raise InputError(
+                f"too few people: by the field `user`, {len(well_known(decoder, found))} here have "
+                f"{LEAST_WORDS} words of the lexicon or more, and it takes {LEAST_PEOPLE} of them",
+                place=Place(str(data)),
+            )
         new = replace(new, hands=fitted)
     new.save(out)
     told = {"model": str(out), "sharpness": new.sharpness, "hands": new.hands is not None}
+    told["doubt"] = new.doubt and asdict(new.doubt)
     if as_json:
         _console.print_json(told)
     else:

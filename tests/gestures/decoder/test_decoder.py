@@ -1,8 +1,7 @@
 import dataclasses
 import functools
-import types
+import time
 
-import jax
 import numpy as np
 import pytest
 
@@ -65,8 +64,6 @@ def test_pruning_changes_next_to_nothing(model, lexicon, gestures):
 
 
 def test_draws_follow_the_posterior(decoder, gestures):
-    from doeblin.gestures.decoder._chain import draw_words
-
     every = gestures[500:700]
     sure = decoder.posterior(decoder.candidates(every)).max(axis=1)
     # The least certain gestures: a law with one likely word tests nothing.
@@ -75,7 +72,13 @@ def test_draws_follow_the_posterior(decoder, gestures):
     law = decoder.posterior(found)
     np.testing.assert_allclose(law.sum(axis=1), 1.0)
     draws = 20_000
-    counts = np.rint(draw_words(decoder, found, draws, seed=3) * draws).astype(int)
+    rows = decoder.decode(few, top=found.ids.shape[1], draws=draws, seed=3)
+    drawn = [{guess.word: guess.probability for guess in row} for row in rows]
+    counts = np.zeros(law.shape, int)
+    for row, k in np.argwhere(found.ids >= 0):
+        word = decoder.lexicon.words[found.ids[row, k]]
+        counts[row, k] = round(draws * drawn[row].get(word, 0.0))
+    assert (counts.sum(axis=1) == draws).all()
     for row in range(len(few)):
         likely = law[row] * draws >= 5
         rest = np.append(law[row, likely], law[row, ~likely].sum())
@@ -264,28 +267,32 @@ def test_runs_of_no_whole_number_of_steps_are_refused(decoder, gestures):
         decoder.run(gestures[0], steps=10**9)
 
 
-@pytest.mark.parametrize(("draws", "parts"), [(7, [7]), (10, [10]), (25, [10, 10, 5])])
-def test_many_draws_come_in_parts_with_keys_of_their_own(
-    decoder, gestures, monkeypatch, draws, parts
-):
-    from doeblin.gestures.decoder import _chain
+def test_ten_million_draws_cost_as_little_as_ten(decoder, gestures):
+    """So a signal need not wait for them."""
+    few = gestures[:3]
+    laws = [{guess.word: guess.probability for guess in row} for row in decoder.decode(few, top=20)]
+    start = time.process_time()
+    rows = [decoder.decode(few, top=20, draws=10_000_000, seed=seed) for seed in (3, 3, -4)]
+    assert time.process_time() - start < 2.0
+    assert rows[0] == rows[1] != rows[2]
+    for law, row in zip(laws, rows[0], strict=True):
+        assert sum(guess.probability for guess in row) == pytest.approx(1.0)
+        for guess in row:
+            assert guess.probability == pytest.approx(law[guess.word], abs=1e-3)
 
-    seen = []
 
-    class Chain:
-        def draw_each(self, key, count, xs):
-            seen.append((key, count))
-            return types.SimpleNamespace(state=np.full((len(xs[0]), count), len(seen) - 1))
+def test_few_draws_come_from_u_as_often_as_the_chain_restarts():
+    """Where the full model has one word and u another, the words say where a draw came from."""
+    from doeblin.gestures.decoder._draws import draw_words
 
-    monkeypatch.setattr(_chain, "_AT_ONCE", 20)
-    monkeypatch.setattr(_chain, "word_chain", lambda *_: Chain())
-    found = decoder.candidates(gestures[:2])
-    chances = _chain.draw_words(decoder, found, draws, seed=3)
-    assert [count for _, count in seen] == parts
-    np.testing.assert_allclose(chances[:, : len(parts)] * draws, [parts, parts])
-    keys = {tuple(jax.random.key_data(key).tolist()) for key, _ in seen}
-    whole = tuple(jax.random.key_data(jax.random.key(3)).tolist())
-    assert len(keys) == len(parts) and (whole in keys) == (len(parts) == 1)
+    with np.errstate(divide="ignore"):
+        log_u, log_full = np.log([[0.0, 1.0, 0.0]]), np.log([[1.0, 0.0, 0.0]])
+    seeds = range(400)
+    counts = 50 * np.array([draw_words(log_u, log_full, 0.1, 50, seed)[0] for seed in seeds])
+    np.testing.assert_allclose(counts[:, :2].sum(axis=1), 50)
+    spread = np.sqrt(50 * 0.1 * 0.9)
+    assert abs(counts[:, 1].mean() - 50 * 0.1) < 4 * spread / 20
+    assert 0.8 < counts[:, 1].std() / spread < 1.2
 
 
 BROKEN = Gesture(np.array([1.0, 2.0]), np.array([1.0]), np.array([0.0, 1.0]), word="the")

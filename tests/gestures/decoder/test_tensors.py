@@ -1,6 +1,9 @@
 """Model files that somebody has changed: every tensor, in ways that decoding would not show."""
 
+import contextlib
 import json
+import os
+import stat
 
 import numpy as np
 import pytest
@@ -8,10 +11,12 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from doeblin import InputError
+from doeblin._errors import OutputError
 from doeblin.gestures.decoder import Hands, Model
 from doeblin.gestures.decoder._hand import OBSERVED
 from doeblin.gestures.decoder.reading import Reader, shapes
 from doeblin.gestures.decoder.restart import NUM_INPUTS, Network
+from doeblin.gestures.decoder.training._checkpoint import Checkpoint
 from doeblin.gestures.decoder.words import FEATURES, NUM_STROKE_INPUTS
 
 from . import brute
@@ -100,15 +105,153 @@ def test_files_from_before_there_were_networks_are_read(file, tmp_path):
     """As 0.1.0 wrote them: two tensors, perhaps a network, and a header with less in it."""
     tensors, told = opened(file)
     header = json.loads(told["doeblin"])
-    for name in ("log_openness", "rectified", "sharpness"):
-        del header[name]
+    for name in ("log_openness", "rectified", "sharpness", "doubt"):
+        header.pop(name, None)
     parts = {name: tensors[name] for name in ("weights", "word_weights")}
     parts |= {name: tensors[name] for name in tensors if name.startswith("network.")}
     path = tmp_path / "old.safetensors"
+    with pytest.raises(InputError, match="has no field 'log_openness'"):  # nor that of before
+        save_file(parts, str(path), {"doeblin": json.dumps(header)})
+        Model.load(path)
     save_file(parts, str(path), {"doeblin": json.dumps(header | {"openness": 6.0})})
     old = Model.load(path)
+    assert old.openness == -6.0 and old.sharpness == 1.0
     assert old.network is not None and not old.network.rectified
     assert old.word_network is old.reader is old.hands is None
+
+
+def test_tensors_of_other_shapes_are_refused(file, tmp_path):
+    """Also those without an axis, and without a number."""
+    tensors, told = opened(file)
+    damaged = tmp_path / "damaged.safetensors"
+    for name, values in tensors.items():
+        shapes = {(), (0,), (1,), (0, 0), (1, 1), (*values.shape, 1), (*values.shape[:-1], 0)}
+        for shape in shapes - {values.shape}:
+            save_file({**tensors, name: np.zeros(shape, np.float32)}, str(damaged), told)
+            with pytest.raises(InputError, match=r"damaged\.safetensors: "):
+                Model.load(damaged)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_there_but_no_file_is_called_what_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, kind in (
+        (tmp_path, "Is a dir"),
+        (pipe, "it is a pipe"),
+        ("/dev/zero", "it is a dev"),
+    ):
+        with pytest.raises(InputError, match=f"cannot read '{path}': {kind}"):
+            Model.named(path)
+    with pytest.raises(InputError, match="there is no such file; a model is a file, `shipped`"):
+        Model.named(tmp_path / "absent")
+
+
+def test_a_model_is_saved_as_other_files_are(file, tmp_path):
+    model, old = Model.load(file), os.umask(0o027)
+    new, kept, link = (tmp_path / name for name in ("new", "kept", "link"))
+    kept.touch()
+    kept.chmod(0o604)
+    link.symlink_to(kept)
+    try:
+        model.save(new)
+        model.save(link)
+    finally:
+        os.umask(old)
+    assert [stat.S_IMODE(os.stat(path).st_mode) for path in (new, kept)] == [0o640, 0o604]
+    assert link.is_symlink() and kept.read_bytes() == new.read_bytes() == file.read_bytes()
+
+
+@contextlib.contextmanager
+def full_disk():
+    """No file gets longer than 1 kB."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_where_the_disk_is_full_the_old_files_stay(file, tmp_path):
+    model, path, kept = Model.load(file), tmp_path / "model", tmp_path / "state"
+    path.write_text("old")
+    kept.write_text("old")
+    with full_disk():
+        with pytest.raises(OutputError, match=r"cannot write '.*model'"):
+            model.save(path)
+        with pytest.raises(OutputError, match=r"cannot write '.*state'"):
+            Checkpoint(kept, {}, 1).write(1, {"weights": np.zeros(1000)})
+    assert path.read_text() == kept.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["model", "state"]
+    with pytest.raises(OutputError, match="No such file"):
+        Checkpoint(tmp_path / "no" / "state", {}, 1).write(1, {})
+    assert not (tmp_path / "no").exists()
+
+
+NO_NUMBER = (None, True, "1", [], float("nan"), 10**400)
+ODD = {
+    "layout": (None, [], {}, {"rows": ["ab"], "row_left_offset_keys": [0]}),
+    "settings": (None, [], {}, {"rate": 15.0}),
+    "epsilon": NO_NUMBER,
+    "log_openness": NO_NUMBER,
+    "sharpness": NO_NUMBER,
+    "spelling": (None, [], [1.0], [1.0, True], {"power": 1.0}),
+    "factors": (None, "log_mass", [1], {}),
+    "rectified": (
+        None, "network", [1], ["reader"], ["netwrk", "word_network", "stroke_network"],
+        ["stroke_network", "word_network", "network"],
+    ),
+    "about": (None, [], "here"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ODD)
+def test_every_field_of_the_header_must_be_there_and_be_what_it_is(file, tmp_path, field):
+    tensors, told = opened(file)
+    header = json.loads(told["doeblin"])
+    damaged = tmp_path / "damaged.safetensors"
+    missing = {name: value for name, value in header.items() if name != field}
+    for one in (
+        missing,
+        missing | {f"{field}_": 1},
+        *({**header, field: odd} for odd in ODD[field]),
+    ):
+        save_file(tensors, str(damaged), {"doeblin": json.dumps(one)})
+        with pytest.raises(
+            InputError, match="get the file anew, or train the model again"
+        ) as caught:
+            Model.load(damaged)
+        said = str(caught.value)
+        assert said.startswith(f"{damaged}: ") and f"'{field}'" in said
+        for python in ("None", "True", "Error", "__", "argument"):
+            assert python not in said
+
+
+def test_a_header_that_is_no_header_is_said_plainly(file, tmp_path):
+    tensors, told = opened(file)
+    damaged = tmp_path / "damaged.safetensors"
+    header = told["doeblin"]
+    for text, words in (
+        ("{", "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        (header[:-1] + f', "more": {"9" * 5000}}}', "a number has thousands of digits"),
+        (header[:-1] + ', "epsilon": 0.5}', "the field 'epsilon' is there twice"),
+        (header[:-1] + ', "more": 1}', "a field 'more' too many"),
+        ('{"format": "doeblin-gestures-1"}', "has no field 'layout'"),
+        ("null", "no format 'doeblin-gestures-1'"),
+    ):
+        save_file(tensors, str(damaged), {"doeblin": text})
+        with pytest.raises(InputError, match=words) as caught:
+            Model.load(damaged)
+        assert "sys." not in str(caught.value)
+    content = file.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    twice = b'{"__metadata__":{"doeblin":"{}"},' + content[9 : 8 + size]
+    damaged.write_bytes(len(twice).to_bytes(8, "little") + twice + content[8 + size :])
+    with pytest.raises(InputError):
+        Model.load(damaged)
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,35 @@ with needs("gestures"):
     from ._adaptation import evaluate_adaptation
     from ._choice import MOST_PLAIN
     from ._decoder import Decoder, Guess, WordFactor
+    from ._doubt import Doubt
     from ._evaluation import calibration_error, character_accuracy, edit_distance, evaluate
     from ._found import Candidates
     from ._hand import Hand, Hands
-    from ._model import Model, Settings
+    from ._model import Model
+    from ._settings import Settings
     from .restart import Trie
 
 if TYPE_CHECKING:
-    from .training import Likelihood, Plan, Progress, fit_hands, fit_sharpness, train
+    from .training import (
+        Likelihood,
+        Plan,
+        Progress,
+        fit_doubt,
+        fit_hands,
+        fit_sharpness,
+        train,
+    )
 
 # Training is compiled: it loads on first use.
-_TRAINING = ("Likelihood", "Plan", "Progress", "fit_hands", "fit_sharpness", "train")
+_TRAINING = (
+    "Likelihood", "Plan", "Progress", "fit_doubt", "fit_hands", "fit_sharpness", "train",
+)  # fmt: skip
 
 __all__ = [
     "MOST_PLAIN",
     "Candidates",
     "Decoder",
+    "Doubt",
     "Guess",
     "Hand",
     "Hands",
@@ -42,6 +55,7 @@ __all__ = [
     "edit_distance",
     "evaluate",
     "evaluate_adaptation",
+    "fit_doubt",
     "fit_hands",
     "fit_sharpness",
     "train",

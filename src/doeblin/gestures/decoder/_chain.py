@@ -1,4 +1,4 @@
-"""Decoding by exact draws: the strong Doeblin chain whose restart is the trie's posterior."""
+"""The strong Doeblin chain over a trace's words, whose restart is the trie's posterior."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ from jaxtyping import Array
 from numpy.typing import NDArray
 
 from ..._custom_types import Count, Input, RandomKey, Scalar
-from ..._errors import InputError
-from ..._numbers import whole
 from ...chains import Chain, doeblin
 from ...kernels import AbstractRestart, Gibbs
 from ..data import Gesture
-from ._given import count_of
+from ._given import count_of, seed_of
 
 if TYPE_CHECKING:
     from ._decoder import Decoder
-    from ._found import Candidates
-
-
-# So many draws of all gestures together are held at a time: 400 MB.
-_AT_ONCE = 4_000_000
 
 
 class Visit(NamedTuple):
@@ -85,42 +78,9 @@ def _conditional(state: Count, site: Count, x: Input) -> Array:
     return x[1]
 
 
-def draw_words(
-    decoder: Decoder, candidates: Candidates, draws: int, seed: int
-) -> NDArray[np.float64]:
-    """Frequencies of the candidates among exact draws from π̃, of which memory holds some."""
-    key = _key(seed)
-    chances = np.zeros(candidates.ids.shape)
-    usable = candidates.ids[:, 0] >= 0
-    if not usable.any():
-        return chances
-    chain = word_chain(decoder.model.epsilon, candidates.ids.shape[1])
-    xs = (
-        jnp.asarray(candidates.log_u[usable]),
-        jnp.asarray(decoder.log_full(candidates)[usable]),
-    )
-    num_words = candidates.ids.shape[1]
-    some = max(1, _AT_ONCE // len(xs[0]))
-    parts = [min(some, draws - at) for at in range(0, draws, some)]
-    counts = np.zeros((len(xs[0]), num_words), np.int64)
-    for part, own in zip(
-        parts, [key] if len(parts) == 1 else jax.random.split(key, len(parts)), strict=True
-    ):
-        states = np.asarray(chain.draw_each(own, part, xs).state)
-        counts += [np.bincount(row, minlength=num_words) for row in states]
-    chances[usable] = counts / draws
-    return chances
-
-
-def _key(seed: int) -> RandomKey:
-    if not -(2**63) <= whole("seed", seed) < 2**63:
-        raise InputError(f"seed = {seed} must be a number of 64 bits, such as 0")
-    return jax.random.key(seed)
-
-
 def run_chain(decoder: Decoder, gesture: Gesture, steps: int, seed: int) -> ChainRun:
     """Runs the chain on one gesture from a fresh restart and keeps every step."""
-    steps, key = count_of("steps", steps), _key(seed)
+    steps, key = count_of("steps", steps), jax.random.key(seed_of(seed))
     candidates = decoder.candidates([gesture])
     epsilon, size = decoder.model.epsilon, int((candidates.ids[0] >= 0).sum())
     if not size:

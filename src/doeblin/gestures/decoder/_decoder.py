@@ -14,6 +14,7 @@ from ..._errors import InputError
 from ..._numbers import whole
 from ..data import Gesture, Layout, Lexicon
 from ._choice import use_plain
+from ._draws import draw_words
 from ._found import Candidates, Found
 from ._given import count_of, gestures_of
 from ._hand import OBSERVED, Hand, observed, trust
@@ -31,7 +32,7 @@ from .restart import (
     pack,
     plain_network_rows,
 )
-from .spelling import letter_inputs, lexicon_letters, spellings
+from .spelling import Trigrams, letter_inputs, lexicon_letters, spellings
 from .words import FEATURES, NUM_FEATURES, NUM_SHIFTS, Words
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Decoder:
         return tree._replace(log_frequency=frequency, best=best)
 
     @cached_property
-    def lexicon_letters(self) -> tuple[Floats, Floats]:
+    def lexicon_letters(self) -> tuple[Trigrams, Floats]:
         """Trigrams of the lexicon, and log q of each of its words by its letters."""
         return lexicon_letters(self)
 
@@ -284,8 +285,9 @@ class Decoder:
         names = (*FEATURES, *self.factors)
         return [names.index(name) for name in self.model.factors]
 
-    def log_full(self, candidates: Candidates) -> Floats:
-        """log of the full model, normalised over the candidates."""
+    def log_full(self, candidates: Candidates, *, open_vocabulary: bool = False) -> Floats:
+        """log of the full model, normalised over the candidates and, with `open_vocabulary`, what
+        it still lacks (see `Doubt`)."""
         scores = candidates.features @ self._word_weights
         scores = scores + candidates.strokes[..., :1].sum(axis=-1) + candidates.reading.sum(axis=-1)
         network = self.model.word_network
@@ -301,12 +303,17 @@ class Decoder:
         if self.model.hands is not None and self.hand.weight > 0:
             given = candidates.features, candidates.shifts
             scores = scores + self.model.hands.scores(self.hand, *given)
-        return log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
+        log_full = log_normalised(np.where(candidates.ids >= 0, scores, -np.inf))
+        doubt = self.model.doubt if open_vocabulary else None
+        return log_full if doubt is None else doubt.after(log_full)
 
-    def posterior(self, candidates: Candidates) -> Floats:
+    def posterior(self, candidates: Candidates, *, open_vocabulary: bool = False) -> Floats:
         """π̃ of the candidates."""
-        epsilon = self.model.epsilon
-        u, full = np.exp(candidates.log_u), np.exp(self.log_full(candidates))
+        epsilon, log_full = (
+            self.model.epsilon,
+            self.log_full(candidates, open_vocabulary=open_vocabulary),
+        )
+        u, full = np.exp(candidates.log_u), np.exp(log_full)
         return epsilon * u + (1 - epsilon) * full
 
     def decode(
@@ -333,11 +340,10 @@ class Decoder:
         asked = self.opened if open_vocabulary else self
         candidates = asked.candidates(gestures, open_vocabulary=open_vocabulary)
         if draws is None:
-            chances = asked.posterior(candidates)
+            chances = asked.posterior(candidates, open_vocabulary=open_vocabulary)
         else:
-            from ._chain import draw_words
-
-            chances = draw_words(asked, candidates, draws, seed)
+            log_full = asked.log_full(candidates, open_vocabulary=open_vocabulary)
+            chances = draw_words(candidates.log_u, log_full, self.model.epsilon, draws, seed)
         return [
             asked._guesses(candidates, row, chances[row], top=top, known=len(self.lexicon))
             for row in range(len(gestures))
@@ -365,7 +371,9 @@ class Decoder:
         top = whole("top", top, least=1)
         asked, known = self.opened, len(self.lexicon)
         found = asked.candidates([gesture], open_vocabulary=True)
-        chances = np.where(found.ids[0] >= known, asked.posterior(found)[0], 0.0)
+        chances = np.where(
+            found.ids[0] >= known, asked.posterior(found, open_vocabulary=True)[0], 0.0
+        )
         return asked._guesses(found, 0, chances, top=top, known=known)
 
 

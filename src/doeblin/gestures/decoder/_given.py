@@ -59,3 +59,11 @@ def count_of(name: str, value: int) -> int:
     if number > MOST:
         raise InputError(f"{name} = {number} must be at most {MOST:,}: give fewer, such as 1000")
     return number
+
+
+def seed_of(value: int) -> int:
+    """A seed: a whole number of 64 bits."""
+    number = whole("seed", value)
+    if not -(2**63) <= number < 2**63:
+        raise InputError(f"seed = {number} must be a number of 64 bits, such as 0")
+    return number

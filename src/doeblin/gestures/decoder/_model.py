@@ -3,88 +3,34 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+import os
+from dataclasses import asdict, astuple, dataclass, field, fields
 from importlib import resources
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from ..._errors import InputError, Place
+from ..._files import read_bytes, write
+from ..._json import shown
 from ..data import Layout
+from ._doubt import Doubt
 from ._hand import Hands
-from ._tensors import GREATEST, Tensors, check, read_tensors
+from ._header import FORMAT, read_header
+from ._settings import Settings
+from ._tensors import GREATEST, REMEDY, Tensors, check, read_tensors
 from .reading import Reader
-from .restart import (
-    NUM_INPUTS,
-    NUM_WEIGHTS,
-    Network,
-    Restart,
-    Spelling,
-    Tree,
-    Trie,
-    initial_weights,
-)
+from .restart import NUM_INPUTS, NUM_WEIGHTS, Network, Spelling, initial_weights
 from .spelling import NUM_LETTERS
 from .words import FEATURES, NUM_STROKE_INPUTS
 
 _PACKAGED = ("shipped", "generated")
-_FORMAT = "doeblin-gestures-1"
-_WHOLE = ("least_frames", "most_frames", "keep")
 # u's weights are summed and exponentiated: the sums of such are numbers still.
 _MOST_POTENTIAL = 100.0
 _NETWORKS = ("network", "word_network", "stroke_network")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How traces become frames and how far the trie is walked. Part of the model.
-
-    Frames: `rate` a second, but at least `least_frames` and at most `most_frames`. Nodes of the
-    trie are dropped below `prune` of the most promising node of their level, and below `prune_deep`
-    of the most promising one of all; 0 and 0 walk the whole trie. `keep` words reach the full
-    model.
-    """
-
-    rate: float = 15.0
-    least_frames: int = 16
-    most_frames: int = 40
-    prune: float = 1e-6
-    prune_deep: float = 1e-9
-    keep: int = 20
-
-    def __post_init__(self):
-        for name, value in vars(self).items():
-            kind, said = (Integral, "a whole number") if name in _WHOLE else (Real, "a number")
-            if isinstance(value, bool) or not isinstance(value, kind):
-                raise InputError(f"{name} = {value!r} must be {said}")
-        if not 1 <= self.rate <= 200:
-            raise InputError(f"rate = {self.rate} must be between 1 and 200 frames a second")
-        if not 2 <= self.least_frames <= self.most_frames <= 1000:
-            raise InputError(
-                f"frames: 2 ≤ least ({self.least_frames}) ≤ most ({self.most_frames}) ≤ 1000"
-            )
-        if not (0 <= self.prune < 1 and 0 <= self.prune_deep < 1):
-            raise InputError(f"prune = {self.prune} and {self.prune_deep} must be in [0, 1)")
-        if not 1 <= self.keep <= 1000:
-            raise InputError(f"keep = {self.keep} must be between 1 and 1000")
-
-    def restart(
-        self, layout: Layout, weights: NDArray[np.float64], letters: NDArray[np.float64]
-    ) -> Restart:
-        """u for compiled code."""
-        frames = (float(self.rate), self.least_frames, self.most_frames)
-        return Restart(layout.plane, weights, letters, *frames)
-
-    def tree(self, trie: Trie) -> Tree:
-        """A trie for compiled code."""
-        return Tree(
-            trie.letter, trie.first_child, trie.first_word, trie.words, trie.levels, trie.best,
-            trie.lexicon.log_frequencies, trie.doubles, float(self.prune), float(self.prune_deep),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +46,8 @@ class Model:
     `word_network` says of those sums, the reader's score, the factors, the word's letters, and the
     mean of all that over the candidates. `sharpness`
     multiplies these scores: what networks learned by heart makes them too sure of people whom they
-    have not seen. `hands` says how people differ, for `Decoder.adapt`.
+    have not seen. `hands` says how people differ, for `Decoder.adapt`, and `doubt` how likely an
+    open vocabulary lacks the word.
     """
 
     weights: NDArray[np.float64]
@@ -118,6 +65,7 @@ class Model:
     sharpness: float = 1.0
     hands: Hands | None = None
     reader: Reader | None = None
+    doubt: Doubt | None = None
 
     def __post_init__(self):
         if self.weights.shape != (NUM_WEIGHTS,):
@@ -186,7 +134,7 @@ class Model:
         """One of those that come with doeblin, `shipped` or `generated`, or that of a file."""
         if str(name) in _PACKAGED:
             return cls._packaged(str(name))
-        if not Path(name).is_file():
+        if not os.path.exists(name):
             raise InputError(
                 "there is no such file; a model is a file, `shipped` or `generated`",
                 place=Place(str(name)),
@@ -217,9 +165,10 @@ class Model:
         return tensors
 
     def save(self, path: str | Path) -> None:
-        """Write the model as safetensors, with everything else as JSON in its header."""
+        """Write the model as safetensors, with everything else as JSON in its header. What cannot
+        be written leaves an older file as it was, and raises an OutputError."""
         header = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "layout": self.layout.to_json(),
             "settings": asdict(self.settings),
             "epsilon": self.epsilon,
@@ -229,25 +178,24 @@ class Model:
             "rectified": [name for name, network in self._networks() if network.rectified],
             "about": self.about,
             "sharpness": self.sharpness,
+            "doubt": self.doubt and list(astuple(self.doubt)),
         }
         told = {"doeblin": json.dumps(header, ensure_ascii=False)}
-        try:
-            save_file(self._tensors(), str(path), told)
-        except OSError as error:
-            raise InputError(f"cannot write the model: {error}", place=Place(str(path))) from None
+        content = save(self._tensors(), told)
+        write(path, lambda file: file.write(content))
 
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read a model; loading runs no code, whatever the file holds."""
         place = Place(str(path))
-        found, header = read_tensors(path)
+        if not os.path.exists(path):
+            raise InputError("there is no such file", place=place)
+        data = read_bytes(path)
         try:
-            form = header.get("format") if isinstance(header, dict) else None
-            if form != _FORMAT:
-                raise InputError(f"not a gesture model (format {form!r})")
-            tensors = Tensors(found)
-            # Files from before there were rectified networks do not name any.
-            rectified = header.get("rectified", ())
+            found, told = read_tensors(data)
+            tensors, header = Tensors(found), read_header(told)
+            rectified = header["rectified"]
+            _check_rectified(rectified, tensors)
             network, word_network, stroke_network = (
                 Network.from_tensors(tensors, name, name in rectified) for name in _NETWORKS
             )
@@ -257,25 +205,32 @@ class Model:
                 Layout.from_json(header["layout"]),
                 Settings(**header["settings"]),
                 float(header["epsilon"]),
-                # Files from before 0.2 meant something else by it.
-                float(header.get("log_openness", -6.0)),
-                Spelling(*(float(value) for value in header["spelling"])),
+                float(header["log_openness"]),
+                Spelling(*map(float, header["spelling"])),
                 tuple(header["factors"]),
                 network,
                 word_network,
                 stroke_network,
-                dict(header["about"]),
-                # Files from before 0.2 have neither.
-                float(header.get("sharpness", 1.0)),
+                header["about"],
+                float(header["sharpness"]),
                 _hands(tensors),
                 Reader.from_tensors(tensors, "reader"),
+                header["doubt"] and Doubt(*map(float, header["doubt"])),
             )
             tensors.check_all_known(model._tensors())
             return model
         except InputError as error:
             raise InputError(error.message, place=place) from None
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"a damaged model: {error!r}", place=place) from None
+
+
+def _check_rectified(names: list[str], tensors: Tensors) -> None:
+    """An error unless each is a network of the file, once."""
+    there = [name for name in _NETWORKS if tensors.some(f"{name}.")]
+    if [name for name in there if name in names] != names:
+        raise InputError(
+            f"the field 'rectified' of its header is {shown(names)}; it must name networks of the "
+            f"file, which has {shown(there)}: {REMEDY}"
+        )
 
 
 def _hands(tensors: Tensors) -> Hands | None:

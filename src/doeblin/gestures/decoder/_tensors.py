@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InputError, MissingExtraError, Place
+from ..._errors import InputError, MissingExtraError
+from ..._json import parsed
 
 try:
     import safetensors
-    from safetensors.numpy import load_file
+    from safetensors.numpy import load
 except ImportError:
     raise MissingExtraError("safetensors", "learning") from None
 
@@ -22,7 +20,7 @@ GREATEST = 1e6
 """No weight that was learned is near this, and with none beyond it does a sum overflow."""
 LEAST_SPREAD = 1e-4
 """What spreads less in training is not scaled: weights would come near to `GREATEST`."""
-_REMEDY = "get the file anew, or train the model again"
+REMEDY = "get the file anew, or train the model again"
 
 
 class Tensors(dict[str, NDArray]):
@@ -34,7 +32,7 @@ class Tensors(dict[str, NDArray]):
         super().__init__(tensors)
 
     def __missing__(self, name: str) -> NDArray:
-        raise InputError(f"the tensor {name!r} is missing, the file is damaged: {_REMEDY}")
+        raise InputError(f"the tensor {name!r} is missing, the file is damaged: {REMEDY}")
 
     def some(self, start: str) -> bool:
         """Does the name of any begin like this?"""
@@ -44,7 +42,7 @@ class Tensors(dict[str, NDArray]):
         """An error if there are others than these."""
         if others := sorted(self.keys() - set(known)):
             raise InputError(
-                f"the tensor {others[0]!r} is no part of such a model: {_REMEDY}, or use the "
+                f"the tensor {others[0]!r} is no part of such a model: {REMEDY}, or use the "
                 "version of doeblin that wrote it"
             )
 
@@ -58,21 +56,22 @@ def check(name: str, values: NDArray, most: float = GREATEST) -> None:
     else:
         return
     raise InputError(
-        f"the tensor {name!r} {found}; weights are floating-point numbers up to {most:g}: {_REMEDY}"
+        f"the tensor {name!r} {found}; weights are floating-point numbers up to {most:g}: {REMEDY}"
     )
 
 
-def read_tensors(path: str | Path) -> tuple[dict[str, NDArray], dict[str, Any]]:
-    """The arrays of a safetensors file and doeblin's JSON header in it."""
-    place = Place(str(path))
-    if not Path(path).is_file():
-        raise InputError("there is no such file", place=place)
+def read_tensors(data: bytes) -> tuple[dict[str, NDArray], str]:
+    """The arrays of a safetensors file, and doeblin's header in it, which is JSON."""
     try:
-        with safetensors.safe_open(str(path), framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("doeblin", "{}"))
-        return load_file(str(path)), header
-    # A type that numpy does not have is a TypeError, or a KeyError, by the version.
-    except (safetensors.SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-        raise InputError(f"not a safetensors file: {error}", place=place) from None
-    except RecursionError:
-        raise InputError("its header is nested too deeply", place=place) from None
+        tensors = load(data)
+    except safetensors.SafetensorError as error:
+        raise InputError(f"not a safetensors file: {error}") from None
+    # By the version, a type that numpy does not have is one or the other.
+    except (TypeError, KeyError):
+        raise InputError(f"a tensor is of a type that numpy does not have: {REMEDY}") from None
+    size = int.from_bytes(data[:8], "little")
+    try:
+        names = parsed(data[8 : 8 + size].decode(), once=True)
+    except InputError as error:
+        raise InputError(f"not a safetensors file: {error.message}") from None
+    return tensors, names.get("__metadata__", {}).get("doeblin", "{}")

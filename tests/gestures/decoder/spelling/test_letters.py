@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -77,3 +78,20 @@ def test_letters_of_known_and_unknown_words():
     assert (found.letters[found.ids < 0] == 0).all()
     # Who does not ask for them, and whose model does not look, has none.
     assert decoder.candidates(gestures[:1]).letters.shape[-1] == 0
+
+
+def test_letters_of_a_layout_of_many_keys_take_no_room_for_what_nobody_writes():
+    letters = [chr(0x4E00 + k) for k in range(600)]
+    layout = Layout.from_rows(["".join(letters[k : k + 30]) for k in range(0, 600, 30)], [0] * 20)
+    words = ["".join(letters[k : k + 3]) for k in range(0, 600, 3)]
+    decoder = Decoder(Model.untrained(layout), Lexicon.from_pairs((word, 1.0) for word in words))
+    tracemalloc.start()
+    trigrams, table = decoder.lexicon_letters
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 100e6 and table.shape == (200, 2) and np.isfinite(table).all()
+    # Over all that may come next, chances add up to one, also after what nobody wrote.
+    every = np.arange(601)
+    for before, last in ((600, 0), (0, 1), (5, 77)):
+        chances = trigrams.chances(np.full(601, before), np.full(601, last), every)
+        assert chances.sum() == pytest.approx(1.0) and (chances[every != last] > 0).all()

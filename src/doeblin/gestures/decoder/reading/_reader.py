@@ -57,10 +57,13 @@ class Reader:
 
     def __post_init__(self):
         given = {name: value.shape for name, value in self.weights.items()}
-        width, basis = (given.get(name, (0, 0))[-1] for name in ("in.weight", "way.weight"))
+        # Of a layer that is not there, or has no axis, no number fits.
+        width, basis, wide = (
+            (given.get(f"{name}.weight") or (0,))[-1] for name in ("in", "way", "0.wide")
+        )
         blocks = sum(name.endswith(".apart") for name in given)
-        wide = given.get("0.wide.weight", (0, 0))[-1]
-        if width % HEADS or not width or given != shapes(width, wide, blocks, basis):
+        fits = width % HEADS == 0 and min(width, basis, wide if blocks else 1) > 0
+        if not fits or given != shapes(width, wide, blocks, basis):
             raise InputError("a reader whose layers do not fit each other: train the model again")
         for name, value in self.weights.items():
             check(f"reader.{name}", value)

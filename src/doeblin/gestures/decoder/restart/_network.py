@@ -26,7 +26,7 @@ class Network:
     def __post_init__(self):
         size = self.layers[0][0].shape[-1:]
         for number, (weight, bias) in enumerate(self.layers):
-            if bias.ndim != 1 or weight.shape != (*bias.shape, *size):
+            if bias.ndim != 1 or not bias.size or weight.shape != (*bias.shape, *size):
                 raise InputError(
                     f"layer {number} of a network has weights of shape {weight.shape}, biases of "
                     f"shape {bias.shape}, and {size} inputs: train the model again"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._letters import NUM_LETTERS, letter_inputs, lexicon_letters
+from ._letters import NUM_LETTERS, Trigrams, letter_inputs, lexicon_letters
 from ._spelling import spellings
 
 if TYPE_CHECKING:
     from ._engine import spelt
 
-__all__ = ["NUM_LETTERS", "letter_inputs", "lexicon_letters", "spellings", "spelt"]
+__all__ = ["NUM_LETTERS", "Trigrams", "letter_inputs", "lexicon_letters", "spellings", "spelt"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ trigrams here count each word of the lexicon once, which is nearer to names and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,43 @@ NUM_LETTERS = 3
 _STRENGTH, _LEAST = 10.0, 0.5
 
 
-def count_trigrams(words: Words, num_keys: int) -> Floats:
-    """The chance of a key, or of the end, after the last two; the last key number is neither."""
+class Trigrams(NamedTuple):
+    """The chance of a key, or of the end, after the last two; the last key number is neither.
+
+    Most pairs of keys of a large layout follow each other nowhere: they have no row of their own.
+    """
+
+    rows: NDArray[np.int64]
+    """Where the last two are in `seen`, or -1."""
+    seen: Floats
+    pairs: Floats
+    """The chance after the last one, for pairs that were not seen."""
+
+    def chances(self, before: NDArray, last: NDArray, key: NDArray) -> Floats:
+        row = self.rows[before, last]
+        return np.where(row >= 0, self.seen[row, key], self.pairs[last, key])
+
+
+def count_trigrams(words: Words, num_keys: int) -> Trigrams:
+    """The trigrams of some words, each of which counts once."""
     before, last, key = _triples(words, num_keys)
-    shape = (num_keys + 1,) * 3
-    flat = np.ravel_multi_index((before, last, key), shape)
-    triples = np.bincount(flat, minlength=(num_keys + 1) ** 3).reshape(shape).astype(float)
-    pairs = triples.sum(axis=0) + _LEAST
+    size = num_keys + 1
+    pairs = _counted(last, key, size, size) + _LEAST
     # No letter follows itself: runs are merged. No word is empty.
     np.fill_diagonal(pairs, 0.0)
     pairs /= pairs.sum(axis=1, keepdims=True)
-    return (triples + _STRENGTH * pairs) / (triples.sum(axis=2, keepdims=True) + _STRENGTH)
+    there = np.argwhere(_counted(before, last, size, size))
+    rows = np.full((size, size), -1)
+    rows[there[:, 0], there[:, 1]] = np.arange(len(there))
+    triples = _counted(rows[before, last], key, len(there), size)
+    weighed = triples + _STRENGTH * pairs[there[:, 1]]
+    return Trigrams(rows, weighed / (triples.sum(axis=1, keepdims=True) + _STRENGTH), pairs)
+
+
+def _counted(first: NDArray, second: NDArray, rows: int, columns: int) -> Floats:
+    """How often each pair of numbers is there."""
+    flat = np.bincount(columns * first + second, minlength=rows * columns)
+    return flat.reshape(rows, columns).astype(float)
 
 
 def _triples(words: Words, num_keys: int) -> tuple[NDArray, NDArray, NDArray]:
@@ -48,7 +74,7 @@ def _triples(words: Words, num_keys: int) -> tuple[NDArray, NDArray, NDArray]:
     return before, last, key
 
 
-def lexicon_letters(decoder: Decoder) -> tuple[Floats, Floats]:
+def lexicon_letters(decoder: Decoder) -> tuple[Trigrams, Floats]:
     """The trigrams of a decoder's lexicon, and both log q of each of its words."""
     words = decoder.words
     spelt = np.diff(words.starts) > 0
@@ -66,15 +92,15 @@ def lexicon_letters(decoder: Decoder) -> tuple[Floats, Floats]:
 
 
 def both_letters(
-    decoder: Decoder, trigrams: Floats, words: Words, places: NDArray[np.int64]
+    decoder: Decoder, trigrams: Trigrams, words: Words, places: NDArray[np.int64]
 ) -> Floats:
     """log q of words by bigrams and by trigrams; of their keys, that at `places` counts twice."""
     by_pairs = log_letters(decoder, words, places)
     if not len(places):
         return np.empty((0, 2))
-    before, last, key = _triples(words, len(trigrams) - 1)
+    before, last, key = _triples(words, len(trigrams.pairs) - 1)
     first = words.starts[:-1] + np.arange(len(places))
-    steps = np.add.reduceat(np.log(trigrams[before, last, key]), first)
+    steps = np.add.reduceat(np.log(trigrams.chances(before, last, key)), first)
     # What doubled letters cost is the same by both.
     bigrams = decoder.letters.bigrams
     pairs = np.add.reduceat(np.log(bigrams[last, key]), first)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import _checkpoint as checkpoints
-from ...._errors import InputError, Place
 
 
 class Checkpoint(NamedTuple):
@@ -22,12 +21,7 @@ class Checkpoint(NamedTuple):
     def write(self, step: int, tensors: dict[str, NDArray]) -> None:
         """Keep the state after so many steps. A crash while writing leaves the one before."""
         arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
-        try:
-            checkpoints.save(self.path, arrays, {"training": self.told, "step": step})
-        except OSError as error:
-            raise InputError(
-                f"cannot write the checkpoint: {error}", place=Place(str(self.path))
-            ) from None
+        checkpoints.save(self.path, arrays, {"training": self.told, "step": step})
 
     def read(self) -> tuple[int, dict[str, NDArray]] | None:
         """The steps done and the state, or None if there is no file."""

@@ -19,7 +19,7 @@ from ._adam import Adam
 
 Floats = NDArray[np.float64]
 # People who have fewer words than this tell too little; with fewer people there is nothing to fit.
-_LEAST_WORDS, _LEAST_PEOPLE = 30, 20
+LEAST_WORDS, LEAST_PEOPLE = 30, 20
 # As many first words are given, and the rest is to be foreseen.
 _GIVEN = 20
 _CHUNK = 64
@@ -44,8 +44,8 @@ def fit_hands(decoder: Decoder, gestures: Sequence[Gesture]) -> Hands | None:
     Means and shares of variance are those of one-way random effects. The weights maximise the
     likelihood of each person's words after the first ones, of which the hand is known.
     """
-    swiped = _by_user(decoder, gestures_of(gestures))
-    if len(swiped) < _LEAST_PEOPLE:
+    swiped = well_known(decoder, gestures_of(gestures))
+    if len(swiped) < LEAST_PEOPLE:
         return None
     decoder.candidates(swiped[0][:1])  # Compiled, and the words laid out, before the threads start.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -72,12 +72,13 @@ def fit_hands(decoder: Decoder, gestures: Sequence[Gesture]) -> Hands | None:
     return Hands(hands.mean, hands.spread, hands.share, weights)
 
 
-def _by_user(decoder: Decoder, gestures: Sequence[Gesture]) -> list[list[Gesture]]:
+def well_known(decoder: Decoder, gestures: Sequence[Gesture]) -> list[list[Gesture]]:
+    """The gestures of each person who made enough of words of the lexicon."""
     users: dict[str, list[Gesture]] = defaultdict(list)
     for gesture in gestures:
         if gesture.user and gesture.word in decoder.lexicon:
             users[gesture.user].append(gesture)
-    return [some for some in users.values() if len(some) >= _LEAST_WORDS]
+    return [some for some in users.values() if len(some) >= LEAST_WORDS]
 
 
 def _seen(decoder: Decoder, gestures: Sequence[Gesture]) -> Person:

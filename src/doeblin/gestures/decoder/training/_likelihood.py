@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import Gesture, Layout, Lexicon
-from .._model import Settings
+from .._settings import Settings
 from ..restart import (
     Extra,
     Letters,

@@ -17,13 +17,15 @@ from ...data import Gesture, Layout, Lexicon
 from .._decoder import Decoder, WordFactor
 from .._found import Candidates
 from .._given import gestures_of
-from .._model import Model, Settings
+from .._model import Model
+from .._settings import Settings
 from ..restart import Spelling, Trace, merged_keys, pack
 from ..spelling import spelt
 from ..words import FEATURES
 from ._adam import Adam
 from ._checkpoint import Checkpoint
 from ._copies import commonest, make_copies
+from ._doubt import fit_doubt
 from ._factors import Judged, fit_words
 from ._hands import fit_hands
 from ._likelihood import Likelihood
@@ -83,7 +85,8 @@ def train(
     told |= asdict(model.settings)
     kept: dict[str, Checkpoint] = {}
     if checkpoint is not None:
-        for phase, suffix in (("restart", ""), ("network", ".network")):
+        phases = {"restart": ""} | ({"network": ".network"} if neural_restart else {})
+        for phase, suffix in phases.items():
             path = Path(f"{checkpoint}{suffix}")
             kept[phase] = Checkpoint(path, {"phase": phase, **told}, checkpoint_steps)
     common = lexicon.top(_WORDS_OF_U)
@@ -198,6 +201,7 @@ def _train_words(
     if judges:
         common = Decoder(model, commonest(lexicon), factors=factors)
         model = replace(model, sharpness=fit_sharpness(decoder, judges, common))
+        model = replace(model, doubt=fit_doubt(Decoder(model, lexicon, factors=factors), judges))
         decoder = Decoder(model, lexicon, factors=factors)
     return replace(model, hands=fit_hands(decoder, gestures))
 

@@ -137,7 +137,7 @@ def samples_of(trace, count):
     return samples
 
 
-@kept(about=10, nogil=True, error_model="numpy")
+@kept(about=3, nogil=True, error_model="numpy")
 def stroke_rows(packed, restart, words, ids, hits):
     """One row for each letter of each candidate, and the candidate that it is of.
 

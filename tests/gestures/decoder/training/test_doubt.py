@@ -1,0 +1,32 @@
+"""The doubt that is fitted is the one by which words are missing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from doeblin.gestures.decoder import Decoder, Doubt, fit_doubt
+
+
+@pytest.mark.parametrize("truth", [Doubt(1.3, -1.5, -0.2), Doubt(0.8, -0.5, -0.4)])
+def test_a_doubt_is_found_again(model, lexicon, gestures, truth):
+    """Words drawn by its own law: candidates, or one that no list has where none was drawn."""
+    decoder = Decoder(model, lexicon)
+    found = decoder.candidates(gestures, open_vocabulary=True)
+    law = Decoder(replace(model, doubt=truth), lexicon).posterior(found, open_vocabulary=True)
+    rng, meant = np.random.default_rng(0), []
+    for row, gesture in enumerate(gestures):
+        at = rng.choice(len(law[row]) + 1, p=np.append(law[row], 1 - law[row].sum()))
+        word = decoder.word(found.ids[row, at], found.spelled) if at < len(law[row]) else "qqqq"
+        meant.append(replace(gesture, word=word))
+    fitted = fit_doubt(decoder, meant)
+    assert fitted is not None and fitted.sharpness == pytest.approx(truth.sharpness, rel=0.25)
+    missing, right = (one.missing(decoder.log_full(found)) for one in (fitted, truth))
+    # Hundreds of words, two numbers: the rates agree to some five standard errors.
+    share = right.mean()
+    assert abs(missing.mean() - share) <= 5 * np.sqrt(share * (1 - share) / len(gestures))
+    assert np.corrcoef(missing, right)[0, 1] > 0.98
+
+
+def test_a_few_words_tell_nothing_of_it(model, lexicon, gestures):
+    assert fit_doubt(Decoder(model, lexicon), gestures[:30]) is None
