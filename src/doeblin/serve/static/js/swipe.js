@@ -87,7 +87,7 @@ function again(place) {
 function read(place, candidates) {
   if (place.request.signal.aborted) return; // deleted meanwhile
   sentence.answer(place, candidates);
-  rest(place);
+  rest(place === sentence.last);
   if (place === sentence.last) tours.offer(place.points);
   say(
     place === sentence.open
@@ -100,8 +100,8 @@ function read(place, candidates) {
 function lost(place) {
   if (place.request.signal.aborted) return;
   const newest = place === sentence.last;
-  rest(place);
   sentence.lose(place);
+  rest(newest);
   problem($("swipe-problem"), newest ? "No word fits this trace; try again." : "An earlier swipe is lost: no word fits it.");
   show();
 }
@@ -109,14 +109,14 @@ function lost(place) {
 function failed(place, reason) {
   if (place.request.signal.aborted) return;
   sentence.fail(place, reason);
-  rest(place);
+  rest(place === sentence.last);
   problem($("swipe-problem"), `A swipe got no answer (${reason}). Press ↻ in the text to try it again.`);
   show();
 }
 
 // The mark is of the newest swipe, or of the last that is awaited.
-function rest(place) {
-  if (place === sentence.last || !sentence.awaited) working.stop();
+function rest(newest) {
+  if (newest || !sentence.awaited) working.stop();
 }
 
 // With what is known of the person; if that is refused, without, and it is put aside.
