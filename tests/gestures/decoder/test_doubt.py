@@ -72,3 +72,12 @@ def test_draws_leave_the_same_room(model, lexicon, gestures):
     )
     assert (np.abs(share - left) <= 5 * np.sqrt(left * (1 - left) / 10_000) + 1e-9).all()
     assert share.min() < 0.99
+
+
+def test_certain_doubts_are_numbers():
+    """At the ends of what a doubt may be, nothing is minus infinity that can be."""
+    log_full = np.log([[0.9, 0.1]])
+    for base in (-50.0, 50.0):
+        after = Doubt(1.0, base, 0.0).after(log_full)
+        assert np.isfinite(after).all() and np.exp(after).sum() <= 1
+    assert np.exp(Doubt(1.0, 50.0, 0.0).after(log_full)).sum() == pytest.approx(np.exp(-50))

@@ -89,6 +89,27 @@ def test_tensors_that_nobody_knows_are_refused(file, tmp_path):
             Model.load(damaged)
 
 
+def test_a_layer_that_is_gone_is_missed(file, tmp_path):
+    """A reader of fewer layers is one, too, and says other things."""
+    tensors, told = opened(file)
+    damaged, header = tmp_path / "damaged.safetensors", json.loads(told["doeblin"])
+    last = max(name.split(".")[1] for name in tensors if name.endswith(".apart"))
+    for left in (
+        {name: values for name, values in tensors.items() if not name.startswith("hands.")},
+        {k: values for k, values in tensors.items() if not k.startswith(f"reader.{last}.")},
+    ):
+        save_file(left, str(damaged), told)
+        with pytest.raises(InputError, match="header and tensors do not belong together"):
+            Model.load(damaged)
+    for name, value in (("rectified", []), ("sharpness", 0.5), ("doubt", [1.0, -1.0, -1.0])):
+        if header[name] == value:
+            continue
+        other = json.dumps({**header, name: value})
+        save_file(tensors, str(damaged), {"doeblin": other})
+        with pytest.raises(InputError, match="do not belong together"):
+            Model.load(damaged)
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float64])
 def test_weights_may_have_any_precision(file, tmp_path, kind):
     tensors, told = opened(file)
@@ -105,7 +126,7 @@ def test_files_from_before_there_were_networks_are_read(file, tmp_path):
     """As 0.1.0 wrote them: two tensors, perhaps a network, and a header with less in it."""
     tensors, told = opened(file)
     header = json.loads(told["doeblin"])
-    for name in ("log_openness", "rectified", "sharpness", "doubt"):
+    for name in ("log_openness", "rectified", "sharpness", "doubt", "digest"):
         header.pop(name, None)
     parts = {name: tensors[name] for name in ("weights", "word_weights")}
     parts |= {name: tensors[name] for name in tensors if name.startswith("network.")}
@@ -258,7 +279,7 @@ def test_a_header_that_is_no_header_is_said_plainly(file, tmp_path):
     ("field", "value"),
     [
         ("log_openness", float("nan")), ("log_openness", 1e300), ("log_openness", 10**400),
-        ("spelling", [float("nan"), 0.0]), ("epsilon", float("nan")), ("sharpness", float("inf")),
+        ("spelling", [float("nan"), 0.0]), ("spelling", [-1.0, 0.0]), ("epsilon", float("nan")), ("sharpness", float("inf")),
     ],
 )  # fmt: skip
 def test_settings_that_are_no_numbers_are_refused(file, tmp_path, field, value):
@@ -266,7 +287,7 @@ def test_settings_that_are_no_numbers_are_refused(file, tmp_path, field, value):
     header = json.loads(told["doeblin"]) | {field: value}
     path = tmp_path / "odd.safetensors"
     save_file(tensors, str(path), {"doeblin": json.dumps(header)})
-    with pytest.raises(InputError, match=r"odd\.safetensors"):
+    with pytest.raises(InputError, match=r"odd\.safetensors: (?!its header and)"):
         Model.load(path)
     save_file(tensors, str(path), {"doeblin": "[]"})
     with pytest.raises(InputError, match="not a gesture model"):

@@ -34,13 +34,16 @@ class Doubt:
 
     def missing(self, log_full: Floats) -> Floats:
         """The chance that none of the candidates is meant, for each row of normalised scores."""
-        return 1 / (1 + np.exp(-(self.base + self.slope * log_odds(log_full))))
+        return np.exp(-np.logaddexp(0.0, -self._log_odds(log_full)))
 
     def after(self, log_full: Floats) -> Floats:
         """Normalised scores of candidates once there is room for none of them."""
         finite = np.isfinite(log_full)
         sharper = np.where(finite, self.sharpness * np.where(finite, log_full, 0.0), -np.inf)
-        return log_normalised(sharper) + np.log1p(-self.missing(log_full))[..., None]
+        return log_normalised(sharper) - np.logaddexp(0.0, self._log_odds(log_full))[..., None]
+
+    def _log_odds(self, log_full: Floats) -> Floats:
+        return self.base + self.slope * log_odds(log_full)
 
 
 def log_odds(log_full: Floats) -> Floats:

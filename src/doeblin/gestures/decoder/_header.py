@@ -5,10 +5,14 @@ Nothing is taken for granted: with a field of another meaning a model would deco
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from ..._errors import InputError
 from ..._json import as_written, parsed, shown
@@ -73,10 +77,17 @@ _FIELDS = _ALWAYS | {
     "rectified": _TEXTS,
     "sharpness": _NUMBER,
     "doubt": _Kind("null or a list of three finite numbers", _is_doubt),
+    "digest": _Kind("a text", lambda value: isinstance(value, str)),
 }
 # Those of 0.1 have another openness, which meant something else, and these values by nature.
 _FIRST_FIELDS = _ALWAYS | {"openness": _NUMBER}
-_FIRST_VALUES = {"log_openness": -6.0, "rectified": [], "sharpness": 1.0, "doubt": None}
+_FIRST_VALUES = {
+    "log_openness": -6.0,
+    "rectified": [],
+    "sharpness": 1.0,
+    "doubt": None,
+    "digest": None,
+}
 
 
 def read_header(source: str) -> dict[str, Any]:
@@ -97,6 +108,19 @@ def read_header(source: str) -> dict[str, Any]:
     if others := [name for name in header if name not in known]:
         raise InputError(f"its header has a field {shown(others[0])} too many: {REMEDY}")
     return header | _FIRST_VALUES if first else header
+
+
+def digest_of(header: dict[str, Any], tensors: Mapping[str, NDArray]) -> str | None:
+    """Of all fields, and of which tensors there are: a layer that is missing could not be seen.
+
+    None for files of 0.1, which have none.
+    """
+    if "openness" in header:
+        return None
+    told = {name: value for name, value in header.items() if name != "digest"}
+    shapes = {name: values.shape for name, values in tensors.items()}
+    text = json.dumps([told, shapes], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _check(name: str, kind: _Kind, value: Any) -> None:

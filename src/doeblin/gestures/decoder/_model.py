@@ -19,7 +19,7 @@ from ..._json import shown
 from ..data import Layout
 from ._doubt import Doubt
 from ._hand import Hands
-from ._header import FORMAT, read_header
+from ._header import FORMAT, digest_of, read_header
 from ._settings import Settings
 from ._tensors import GREATEST, REMEDY, Tensors, check, read_tensors
 from .reading import Reader
@@ -92,6 +92,8 @@ class Model:
         for name, value in (("openness", self.openness), *self.spelling._asdict().items()):
             if not abs(value) <= GREATEST:
                 raise InputError(f"{name} = {value} must be a number up to {GREATEST:g}")
+        if not 0 <= self.spelling.power <= 100:
+            raise InputError(f"power = {self.spelling.power} must be between 0 and 100")
         if not 0.01 <= self.sharpness <= 100:
             raise InputError(f"sharpness = {self.sharpness} must be between 0.01 and 100")
 
@@ -180,8 +182,9 @@ class Model:
             "sharpness": self.sharpness,
             "doubt": self.doubt and list(astuple(self.doubt)),
         }
-        told = {"doeblin": json.dumps(header, ensure_ascii=False)}
-        content = save(self._tensors(), told)
+        tensors = self._tensors()
+        header["digest"] = digest_of(header, tensors)
+        content = save(tensors, {"doeblin": json.dumps(header, ensure_ascii=False)})
         write(path, lambda file: file.write(content))
 
     @classmethod
@@ -218,6 +221,8 @@ class Model:
                 header["doubt"] and Doubt(*map(float, header["doubt"])),
             )
             tensors.check_all_known(model._tensors())
+            if header["digest"] != digest_of(header, tensors):
+                raise InputError(f"its header and tensors do not belong together: {REMEDY}")
             return model
         except InputError as error:
             raise InputError(error.message, place=place) from None
