@@ -279,7 +279,8 @@ def test_a_header_that_is_no_header_is_said_plainly(file, tmp_path):
     ("field", "value"),
     [
         ("log_openness", float("nan")), ("log_openness", 1e300), ("log_openness", 10**400),
-        ("spelling", [float("nan"), 0.0]), ("spelling", [-1.0, 0.0]), ("epsilon", float("nan")), ("sharpness", float("inf")),
+        ("spelling", [float("nan"), 0.0]), ("spelling", [-1.0, 0.0]),
+        ("epsilon", float("nan")), ("sharpness", float("inf")),
     ],
 )  # fmt: skip
 def test_settings_that_are_no_numbers_are_refused(file, tmp_path, field, value):
