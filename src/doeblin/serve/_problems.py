@@ -77,8 +77,7 @@ def complaint(error: Mapping[str, Any]) -> str:
 
 def _of_half(text: str) -> dict[str, int]:
     """Where the half of a character is, in lines and columns from one."""
-    whole = text.encode(errors="ignore").decode()
-    at = next((k for k, (a, b) in enumerate(zip(text, whole, strict=False)) if a != b), len(whole))
+    at = next(k for k, one in enumerate(text) if "\ud800" <= one <= "\udfff")
     before = text[:at].split("\n")
     return {"line": len(before), "column": len(before[-1]) + 1}
 

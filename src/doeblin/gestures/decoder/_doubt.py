@@ -10,7 +10,7 @@ from ..._errors import InputError
 from ._scores import log_normalised
 from .restart import Floats
 
-_MOST = 50.0
+MOST = 50.0
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Doubt:
     slope: float
 
     def __post_init__(self):
-        if not (0.1 <= self.sharpness <= 10 and max(map(abs, (self.base, self.slope))) <= _MOST):
+        if not (0.1 <= self.sharpness <= 10 and max(map(abs, (self.base, self.slope))) <= MOST):
             raise InputError(
                 f"doubt = {list(astuple(self))}: its sharpness must be between 0.1 and 10, base "
-                f"and slope between -{_MOST:g} and {_MOST:g}"
+                f"and slope between -{MOST:g} and {MOST:g}"
             )
 
     def missing(self, log_full: Floats) -> Floats:

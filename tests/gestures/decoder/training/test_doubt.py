@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from doeblin.gestures.decoder import Decoder, Doubt, fit_doubt
+from doeblin.gestures.decoder.training._doubt import _logistic
 
 
 @pytest.mark.parametrize("truth", [Doubt(1.3, -1.5, -0.2), Doubt(0.8, -0.5, -0.4)])
@@ -30,3 +31,14 @@ def test_a_doubt_is_found_again(model, lexicon, gestures, truth):
 
 def test_a_few_words_tell_nothing_of_it(model, lexicon, gestures):
     assert fit_doubt(Decoder(model, lexicon), gestures[:30]) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [0.01, 1.0, 5.0])
+def test_words_that_are_told_apart_without_fail_have_a_doubt_too(scale):
+    """The likeliest numbers would be infinite; a long training must not end in an error."""
+    odds = scale * np.random.default_rng(0).normal(size=400)
+    for missing in (odds < np.quantile(odds, 0.1), odds > np.median(odds)):
+        doubt = Doubt(1.0, *_logistic(odds, missing))
+        chance = np.exp(-np.logaddexp(0.0, -(doubt.base + doubt.slope * odds)))
+        assert chance[missing].mean() > chance[~missing].mean() + 0.05

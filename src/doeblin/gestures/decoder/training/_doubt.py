@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from ...data import Gesture
 from .._decoder import Decoder
-from .._doubt import Doubt, log_odds
+from .._doubt import MOST, Doubt, log_odds
 from ..restart import Floats
 from ._copies import meant
 
 _CHUNK = 64
 _LEAST = 20
-_STEPS = 30
+# Of Newton's method; where words tell all apart, numbers would grow for ever.
+_STEPS, _LONGEST_STEP, _RIDGE = 50, 2.0, 1e-6
 _GRID = np.exp(np.linspace(np.log(0.5), np.log(2.0), 81))
 
 
@@ -29,7 +30,11 @@ def fit_doubt(decoder: Decoder, gestures: Sequence[Gesture]) -> Doubt | None:
         some = gestures[at : at + _CHUNK]
         found = wide.candidates(some, open_vocabulary=True)
         parts.append((wide.log_full(found), np.exp(found.log_u), meant(wide, some, found)))
-    full, u, hits = (_stacked([part[k] for part in parts], fill) for k, fill in enumerate(_FILL))
+    # log full, u and the hits of all, padded as they are where there is no candidate.
+    full, u, hits = (
+        _stacked(some, fill)
+        for some, fill in zip(zip(*parts, strict=True), (-np.inf, 0.0, False), strict=True)
+    )
     there = np.asarray(hits.any(axis=1))
     if min(there.sum(), (~there).sum()) < _LEAST:
         return None
@@ -44,9 +49,6 @@ def fit_doubt(decoder: Decoder, gestures: Sequence[Gesture]) -> Doubt | None:
     return Doubt(float(_GRID[int(np.argmax([likelihood(one) for one in _GRID]))]), base, slope)
 
 
-_FILL = (-np.inf, 0.0, False)
-
-
 def _stacked(parts: Sequence[NDArray], fill: float) -> NDArray:
     """Rows of parts that have different numbers of candidates."""
     width = max(part.shape[1] for part in parts)
@@ -59,7 +61,9 @@ def _logistic(x: Floats, happened: NDArray[np.bool_]) -> tuple[float, float]:
     """Base and slope of the log-odds, by Newton's method."""
     inputs, found = np.stack([np.ones_like(x), x], axis=1), np.zeros(2)
     for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-(inputs @ found)))
-        bend = (inputs * (chance * (1 - chance))[:, None]).T @ inputs
-        found += np.linalg.solve(bend + 1e-6 * np.eye(2), inputs.T @ (happened - chance))
-    return float(found[0]), float(found[1])
+        chance = np.exp(-np.logaddexp(0.0, -(inputs @ found)))
+        bend = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + _RIDGE * np.eye(2)
+        step = np.linalg.solve(bend, inputs.T @ (happened - chance) - _RIDGE * found)
+        found += step * min(1.0, _LONGEST_STEP / max(np.abs(step).max(), _RIDGE))
+    base, slope = np.clip(found, -MOST, MOST)
+    return float(base), float(slope)
