@@ -88,12 +88,25 @@ def _owners(mesh: Mesh) -> set[int]:
 
 @contextmanager
 def using(mesh: Mesh | None) -> Iterator[None]:
-    """Whatever mesh the caller has set is out of the way meanwhile."""
+    """Whatever mesh the caller has set is out of the way meanwhile, and no error outlives it."""
     if mesh is None:
         yield
-    else:
+        return
+    try:
         with jax.set_mesh(mesh):
             yield
+    except Exception:
+        for device in mesh.local_devices:
+            with jax.default_device(device):
+                _no_news()
+        raise
+
+
+@jax.jit
+def _no_news() -> None:
+    """JAX keeps a device's error until that has done something else that can be heard of, and says
+    it again where the process ends."""
+    jax.debug.callback(lambda: None)
 
 
 def in_two(

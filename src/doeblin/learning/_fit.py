@@ -196,7 +196,7 @@ def fit(
     check_agreement(mesh, facts, epochs, vars(run))
     objective, fixed = everywhere(mesh, (objective, fixed))
     training = Training(objective, fixed, solver, penalty, mesh)
-    learned, best, state, memory = everywhere(mesh, (learned, best, state, memory))
+    learned, best, state, memory, key = everywhere(mesh, (learned, best, state, memory, key))
 
     def save() -> None:
         if path is not None and writes(mesh):
@@ -300,7 +300,7 @@ def log_likelihood(
     learned, fixed = eqx.partition(parameters, eqx.is_inexact_array)
     batch_size = min(batch_size, max(data.sizes))
     mesh, key = checked_mesh(mesh), SeedKeys.of(seed).evaluation
-    objective, learned, fixed = everywhere(mesh, (objective, learned, fixed))
+    objective, learned, fixed, key = everywhere(mesh, (objective, learned, fixed, key))
     with using(mesh):
         found = evaluate(objective, learned, fixed, data, batch_size, key, mesh)
     return LogLikelihood(found["validation"], found["validation_error"])
