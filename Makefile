@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SAMPLING := tests/chains tests/kernels tests/learning tests/test_random.py
+SAMPLING := tests/chains tests/devices/test_mesh.py tests/kernels tests/learning tests/test_random.py
 # Three on two cores: what waits for servers, browsers and other processes is many a test.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --durations 40
 DOUBLE := JAX_ENABLE_X64=1 DOEBLIN_CHECK_SHAPES=1 $(BIN)/python -m pytest --durations 25

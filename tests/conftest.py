@@ -16,10 +16,12 @@ from xdist.scheduler import LoadFileScheduling
 # XLA's older emitters of fused loops 40 % of what is left. A flag that XLA does not know ends the
 # process, so that it is given to the versions only with which it was tried.
 FLAGS = ["--xla_backend_optimization_level=0"]
+# For tests of meshes; whatever has no mesh uses the first device.
+FLAGS += ["--xla_force_host_platform_device_count=4"]
 if version("jaxlib").startswith("0.10."):
     # Programs are small: what it costs to divide their code among threads is more than it saves.
     FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
-os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
+os.environ["XLA_FLAGS"] = " ".join([*FLAGS, os.environ.get("XLA_FLAGS", "")])
 
 # Traces are many small objects that live long: looking for circles among them is dear.
 gc.set_threshold(100_000, 50, 100)

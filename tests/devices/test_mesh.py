@@ -1,13 +1,10 @@
 """Many devices in one process: the same draws, the same training, whatever their number.
 
-The first test runs the others in a process that has four devices.
+All tests run in processes that have four (`tests/conftest.py`).
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import equinox as eqx
@@ -40,37 +37,10 @@ from doeblin.learning import (
 from ..learning.models import PLAIN, noisy
 from ..learning.test_fit import data, start
 
-ROOT = Path(__file__).parents[2]
-FOUR = "--xla_force_host_platform_device_count=4"
-here = pytest.mark.skipif(jax.device_count() < 4, reason="runs in a process with four devices")
-KEY = jax.random.key(7)
-
-
-@pytest.mark.skipif(jax.device_count() >= 4, reason="the tests below run in this process")
-@pytest.mark.parametrize(
-    ("which", "double"),
-    [
-        ("not thorough", False),
-        *(
-            pytest.param(*each, marks=pytest.mark.thorough)
-            for each in (("not thorough", True), ("thorough", False), ("thorough", True))
-        ),
-    ],
+pytestmark = pytest.mark.skipif(
+    jax.default_backend() != "cpu", reason="four devices are made of a processor"
 )
-def test_on_four_devices(which: str, double: bool):
-    flags = " ".join(filter(None, [os.environ.get("XLA_FLAGS"), FOUR]))
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
-    environment |= {"JAX_ENABLE_X64": "1"} if double else {}
-    arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0"]
-    done = subprocess.run(
-        [*arguments, "-m", which, __file__],
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout and "failed" not in done.stdout
+KEY = jax.random.key(7)
 
 
 def mesh_of(*shape: int) -> Mesh:
@@ -110,7 +80,6 @@ def same(one: Draws, other: Draws) -> None:
         np.testing.assert_array_equal(each, beside)
 
 
-@here
 def test_draws_do_not_depend_on_the_devices():
     """Four do not divide 3 x 3 draws: one device has only copies, which must not be seen.
 
@@ -131,7 +100,6 @@ def test_draws_do_not_depend_on_the_devices():
     assert [shard.data.shape for shard in even.age.addressable_shards] == [(1, 3)] * 4
 
 
-@here
 @pytest.mark.parametrize(
     ("devices", "call"),
     [
@@ -152,7 +120,6 @@ def test_draws_on_some_of_the_devices(devices: int, call):
     same(call(), call(mesh=Mesh(some.reshape(1, devices), ("", "ε̃ \\C"))))
 
 
-@here
 @pytest.mark.parametrize(
     "devices", [3, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 2, 4))]
 )
@@ -166,9 +133,9 @@ def _remainder(state):
     return state["number"][0] % 97
 
 
-@here
 def test_refusals_inside_of_a_part_are_said_plainly():
-    """Where one device has an error the others must not wait for it: XLA would end the process."""
+    """Where one device has an error the others must not wait for it: XLA would end the process.
+    Nor is it said once more when JAX looks for errors, as it does where the process ends."""
     with pytest.raises(InputError, match="restarts so rarely"):
         walker(1e-12).draw_each(KEY, 3, XS, mesh=mesh_of(2, 2))
     rare = doeblin(FunctionKernel(_limited), FunctionRestart(_begin, _never), 0.1)
@@ -176,10 +143,12 @@ def test_refusals_inside_of_a_part_are_said_plainly():
         rare.draw(KEY, 6, XS[0], mesh=mesh_of(4))
     with pytest.raises(InputError, match="too large a number"):
         rare.estimate(KEY, _remainder, num_tours=24, x=XS[0], mesh=mesh_of(4))
+    jax.effects_barrier()
     examples = [(None, np.array(n % 5, np.int32)) for n in range(8)]
     for call in (fit, log_likelihood):
         with pytest.raises(InputError, match="no such example"):
             call(_refusing, start(), examples, batch_size=8, mesh=mesh_of(4))
+        jax.effects_barrier()
 
 
 def _limited(key, state, x):
@@ -202,7 +171,6 @@ def close(found: Fit, alone: Fit) -> None:
     assert any(np.any(leaf != start()[name]) for name, leaf in alone.parameters.items())
 
 
-@here
 def test_training_does_not_depend_on_the_devices(tmp_path: Path):
     """Nor on how many there were before a checkpoint; a batch of 6 is filled up for 4 of them."""
     options = {"batch_size": 6, "validation": data(9, 1), "seed": 3, "checkpoint_every": 2}
@@ -231,15 +199,28 @@ def test_training_does_not_depend_on_the_devices(tmp_path: Path):
         assert spread.standard_error == pytest.approx(found[0].standard_error, rel=1e-5)
 
 
-@here
 def test_keys_and_names_among_the_parameters_come_home():
     parameters = {**start(), "key": jax.random.key(3), "name": "odd"}
     found = fit(noisy, parameters, data(8, 0), batch_size=6, epochs=1, mesh=mesh_of(4)).parameters
     assert found["name"] == "odd" and found["key"] == parameters["key"]
 
 
+@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+def test_training_takes_the_mesh_that_is_set(kind: str):
+    options = {"batch_size": 6, "validation": data(9, 1), "seed": 3}
+    alone = fit(noisy, start(), data(32, 0), epochs=1, **options)
+    types = (getattr(jax.sharding.AxisType, kind),) * 2
+    with jax.set_mesh(jax.make_mesh((2, 2), ("a", "b"), axis_types=types)):
+        found = fit(noisy, start(), data(32, 0), epochs=1, **options)
+        there = log_likelihood(noisy, start(), data(9, 1), batch_size=6)
+    for name, leaf in alone.parameters.items():
+        np.testing.assert_allclose(found.parameters[name], leaf, rtol=1e-5, atol=1e-6)
+    assert found.history[-1]["validation"] == pytest.approx(alone.history[-1]["validation"], 1e-5)
+    here = log_likelihood(noisy, start(), data(9, 1), batch_size=6)
+    assert there.mean == pytest.approx(here.mean, rel=1e-5)
+
+
 @pytest.mark.thorough
-@here
 def test_what_is_compiled_by_others_is_left_alone():
     """Inside of jit no mesh is looked for; one that is given counts, not the one that is set."""
     chain, alone = walker(), walker().draw(KEY, 7, XS[1])
@@ -257,7 +238,6 @@ def _nearness(y, state, x):
     return -jnp.abs(state - y).astype(float)
 
 
-@here
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "objective",
@@ -282,7 +262,6 @@ def test_walks_and_particles_do_not_depend_on_the_devices(objective):
     close(found[1], found[0])
 
 
-@here
 def test_an_example_is_named_wherever_it_was():
     impossible = [*data(5, 0), (None, np.array(99, np.int32))]
     objective = likelihood(RestartLikelihood(), PLAIN.build)

@@ -20,7 +20,9 @@ from safetensors import safe_open
 from doeblin.learning import Fit, fit
 
 from ..learning.test_fit import data, start
-from .test_mesh import ROOT, noisy
+from .test_mesh import noisy
+
+ROOT = Path(__file__).parents[2]
 
 WORKER = """
 import sys, time
