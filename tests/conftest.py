@@ -97,6 +97,12 @@ def _once(function: Any) -> Any:
     return function if hasattr(function, "cache_info") else functools.cache(function)
 
 
+def pytest_sessionfinish() -> None:
+    """What pytest collects at its very end, five times over, is collected once."""
+    gc.collect()
+    gc.freeze()
+
+
 class _Scheduling(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         return next(filter(nodeid.startswith, SHARED), super()._split_scope(nodeid))
