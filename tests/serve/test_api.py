@@ -236,7 +236,8 @@ def asked(app: Any, path: str, host: str = "localhost") -> httpx.Response:
 
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        options = {"base_url": "http://localhost", "verify": False}
+        async with httpx.AsyncClient(transport=transport, **options) as client:
             return await client.get(path, headers={"Host": host})
 
     with ThreadPoolExecutor(1) as thread:

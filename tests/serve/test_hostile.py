@@ -141,7 +141,7 @@ def test_half_sent_requests_lock_nobody_out(client, server):
     held = half_sent(int(server.address.rpartition(":")[2]), 1010)
     try:
         for _ in range(3):
-            with httpx.Client(base_url=server.address, timeout=5) as other:
+            with server.client(5) as other:
                 still_answers(other)
     finally:
         for one in held:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import time
 
-import httpx
 import psutil
 import pytest
 
@@ -28,11 +27,12 @@ from .test_hostile import ENDLESS
 def test_no_process_is_left(how, busy):
     server = Server.start("--jobs", "1")
     try:
-        if busy:
-            server.wait_until_ready("verify")
-            httpx.post(f"{server.address}/api/verify", json={"program": ENDLESS, "timeout": 8})
-        else:
-            httpx.get(f"{server.address}/api/health")  # workers are just starting
+        with server.client() as client:
+            if busy:
+                server.wait_until_ready("verify")
+                client.post("/api/verify", json={"program": ENDLESS, "timeout": 8})
+            else:
+                client.get("/api/health")  # workers are just starting
         workers = psutil.Process(server.process.pid).children(recursive=True)
         assert len(workers) == 3
     finally:
@@ -65,7 +65,7 @@ def test_who_follows_a_proof_is_told(capfd):
     server = Server.start("--jobs", "1")
     try:
         server.wait_until_ready("verify")
-        with httpx.Client(base_url=server.address, timeout=30) as client:
+        with server.client(30) as client:
             job = client.post("/api/verify", json={"program": ENDLESS, "timeout": 8}).json()
             told = follow(client, job["id"])
             next(told)
