@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -64,12 +65,17 @@ unless_annotations_are_checked = pytest.mark.skipif(
     "DOEBLIN_CHECK_SHAPES" in os.environ,
     reason="with annotations checked, beartype refuses such keys before our message",
 )
-# Of `make test`, the cycle by its part in double precision alone.
-DOUBLE = (pytest.mark.double, pytest.mark.thorough)
+MARKS: dict[str, Any] = {
+    # Of `make test` by its part in double precision alone.
+    "cycle": (pytest.mark.double, pytest.mark.thorough),
+    # As the cycle; and most tests elsewhere are of the plain chain.
+    "deterministic entry": pytest.mark.thorough,
+    "plain": pytest.mark.thorough,
+}
 every_schedule = pytest.mark.parametrize(
     "schedule",
     [
-        pytest.param(schedule, id=name, marks=DOUBLE if name == "cycle" else ())
+        pytest.param(schedule, id=name, marks=MARKS.get(name, ()))
         for name, schedule in SCHEDULES.items()
     ],
 )

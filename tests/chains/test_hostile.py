@@ -185,16 +185,17 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
-# Of `make test`, by its part in double precision alone.
-DOUBLE = (pytest.mark.double, pytest.mark.thorough)
+MARKS: dict[str, Any] = {
+    # Of `make test` by its part in double precision alone.
+    "splitting": (pytest.mark.double, pytest.mark.thorough),
+    "splitting, with an input": pytest.mark.thorough,
+    "stages left at once": pytest.mark.thorough,
+}
 
 
 @pytest.mark.parametrize(
     "make",
-    [
-        pytest.param(make, id=name, marks=DOUBLE if name == "splitting" else ())
-        for name, make in CASES.items()
-    ],
+    [pytest.param(make, id=name, marks=MARKS.get(name, ())) for name, make in CASES.items()],
 )
 def test_draws_have_the_joint_law_and_know_nothing_else(make: Callable[[], Case]):
     case = make()

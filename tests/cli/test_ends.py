@@ -148,8 +148,15 @@ BUSY = {
 
 
 @linux
-@pytest.mark.parametrize("name", BUSY)
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("verify", signal.SIGKILL),
+        ("formula", signal.SIGTERM),
+        pytest.param("verify", signal.SIGTERM, marks=pytest.mark.thorough),
+        pytest.param("formula", signal.SIGKILL, marks=pytest.mark.thorough),
+    ],
+)
 def test_no_worker_outlives_the_command(folder, name, how):
     (folder / "e.csv").write_text(EXAMPLES)
     arguments, processes = BUSY[name]

@@ -157,13 +157,12 @@ def given():
 @pytest.mark.parametrize(
     ("kernel", "reversible"),
     [
-        (SiteGibbs(), True),
-        (ColourGibbs(), True),
-        (ColourSweep(), False),
-        (ForestGibbs(), True),
-        (ForestSweep(), False),
+        pytest.param(SiteGibbs(), True, id="site", marks=pytest.mark.thorough),
+        pytest.param(ColourGibbs(), True, id="colour"),
+        pytest.param(ColourSweep(), False, id="sweep", marks=pytest.mark.thorough),
+        pytest.param(ForestGibbs(), True, id="forest", marks=pytest.mark.thorough),
+        pytest.param(ForestSweep(), False, id="forests"),
     ],
-    ids=["site", "colour", "sweep", "forest", "forests"],
 )
 def test_kernels_keep_the_contract(given, kernel, reversible: bool):
     case = KernelCase(kernel, STATES, x=given, reversible=reversible)

@@ -33,9 +33,23 @@ def test_every_public_class_has_a_case():
 
 # Of `make test`, by its part in double precision alone.
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
-MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel", "mixture"], DOUBLE)
+MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel"], DOUBLE)
+# Variants of kernels whose plainest case stays: `test_grids.py` and `test_scored.py` see some, too.
+VARIANTS = [
+    "BlockKernel, whole state",
+    "ColouredGibbs, three colours",
+    "ColouredSweep, in halves",
+    "Gibbs, grid",
+    "GibbsSweep, backward",
+    "Metropolis, mixed sites",
+    "cycle",
+    "mixture",
+    "mixture, inexact",
+    "repeat",
+]
 # Made of what "BalancedProposal" and "Metropolis, independence" have apart.
-MARKS |= {name: pytest.mark.thorough for name in KERNELS if name.startswith("locally_balanced")}
+VARIANTS += [name for name in KERNELS if name.startswith("locally_balanced")]
+MARKS |= dict.fromkeys(VARIANTS, pytest.mark.thorough)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,13 @@ from ..statistics import LEVEL
 from .cases import KERNELS, LOOP, SITE_STATES
 
 NUM_KEYS = 20_000
-NAMES = ["Gibbs", "ColouredGibbs", "Metropolis", "mixture", "mixture, inexact", "repeat", "cycle"]
+NAMES = ["Gibbs", "Metropolis", "mixture, inexact"]
+MORE = ["ColouredGibbs", "mixture", "repeat", "cycle"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*NAMES, *(pytest.param(name, marks=pytest.mark.thorough) for name in MORE)]
+)
 def test_scores_are_those_of_the_steps_taken(name: str):
     """The step is that of `sample`; scores have mean zero, and given where the step leads they
     average to the gradient of the transition probability (Fisher's identity)."""

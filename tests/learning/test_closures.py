@@ -170,7 +170,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+# With stages there is every part of the model, and a reward.
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=() if "stages" in name else pytest.mark.thorough)
+        for name, case in CASES.items()
+    ],
+)
 def test_gradients_reach_what_functions_enclose(case: Case):
     def one(key: jax.Array, theta: jax.Array) -> Any:
         def value(t: jax.Array) -> jax.Array:

@@ -100,11 +100,10 @@ KINDS = {
 }
 
 
-# Of `make test`, by its part in double precision alone.
-DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS = {
-    "bidirectional": DOUBLE,
-    "forward, staged, latent": DOUBLE,
+    # Of `make test` by its part in double precision alone.
+    "forward, staged, latent": (pytest.mark.double, pytest.mark.thorough),
+    "bidirectional": pytest.mark.thorough,  # `test_support.py` has it, on what is harder
     "forward": pytest.mark.thorough,
     "reversal": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,

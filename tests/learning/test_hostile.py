@@ -161,7 +161,10 @@ def many(estimator, chain, y):
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 
 
-@pytest.mark.parametrize("kind", [pytest.param(Forward, marks=DOUBLE), Reversal])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(Forward, marks=DOUBLE), pytest.param(Reversal, marks=pytest.mark.thorough)],
+)
 def test_extreme_rates_and_a_single_walk(kind):
     """ε = 1 is the restart alone; small and large ones with the horizon of the small."""
     estimator = kind(FixedHorizon(0.05, steps=20), num_walks=1)

@@ -135,10 +135,7 @@ CASES: dict[str, tuple] = {
 }
 
 
-# Of `make test`, by its part in double precision alone.
-DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS = {
-    "bidirectional": DOUBLE,
     "bidirectional, other data": pytest.mark.thorough,
     "bidirectional, staged, geometric": pytest.mark.thorough,
     "reversal, no mass outside": pytest.mark.thorough,

@@ -37,8 +37,15 @@ def test_examples(name, seed):
     assert verdict.outcome.value == ("UNSAFE" if name in UNSAFE else "SAFE"), verdict.reason
 
 
-@pytest.mark.parametrize("name", PAPER)
-@pytest.mark.parametrize("method", ["two-stage", "one-stage", "zero-stage", "portfolio"])
+DEAR = {("nested", "two-stage"), ("cegar2", "one-stage")}
+METHODS = [
+    pytest.param(name, method, marks=pytest.mark.thorough if (name, method) in DEAR else ())
+    for method in ("two-stage", "one-stage", "zero-stage", "portfolio")
+    for name in PAPER
+]
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
 def test_methods(name, method):
     verdict = verify(parse_program(example(name)), method=method, timeout=60)
     assert verdict.outcome is Outcome.SAFE and verdict.method == method, verdict.reason

@@ -158,7 +158,9 @@ def test_what_one_tab_forgets_is_forgotten_in_all(page):
 
 OTHERS = [
     pytest.param('{"format":"doeblin-hand-2","weight":1,"sums":{},"counts":{"hello":3}}', id="new"),
-    pytest.param('{"format":"doeblin-hand-1","counts":{"hello":"x"}}', id="odd"),
+    pytest.param(
+        '{"format":"doeblin-hand-1","counts":{"hello":"x"}}', id="odd", marks=pytest.mark.thorough
+    ),
 ]
 
 
@@ -189,7 +191,17 @@ def test_what_was_put_aside_is_taken_back_by_who_can_read_it(page):
     assert page.evaluate("() => Object.keys(localStorage).join()") == "doeblin-hand"
 
 
-@pytest.mark.parametrize("odd", ['{"counts":{"a":"hello"}}', '{"counts":{"a":1.5}}', "[1", "0"])
+MORE = ('{"counts":{"a":1.5}}', "0")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '{"counts":{"a":"hello"}}',
+        "[1",
+        *(pytest.param(n, marks=pytest.mark.thorough) for n in MORE),
+    ],
+)
 def test_what_is_no_hand_is_not_counted(page, odd):
     enter(page, "swipe")
     page.evaluate("text => localStorage.setItem('doeblin-hand', text)", odd)

@@ -19,7 +19,7 @@ from .test_hostile import ENDLESS
     ("how", "busy"),
     [
         (signal.SIGTERM, True),
-        (signal.SIGTERM, False),
+        pytest.param(signal.SIGTERM, False, marks=pytest.mark.thorough),
         (signal.SIGINT, False),
         (signal.SIGKILL, True),
     ],

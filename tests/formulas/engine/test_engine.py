@@ -132,7 +132,9 @@ def cases() -> list:
 
 
 @pytest.mark.parametrize(("options", "number", "engine"), cases())
-@pytest.mark.parametrize("template", [(1, 1), (2, 3), (3, 2)], ids=str)
+@pytest.mark.parametrize(
+    "template", [(1, 1), (2, 3), pytest.param((3, 2), marks=pytest.mark.thorough)], ids=str
+)
 def test_engine_follows_the_reference_step_for_step(number, options, template, engine, monkeypatch):
     monkeypatch.setattr(_engine, "_PLAIN", float("inf"))
     monkeypatch.setattr(_engine, "_COMPILED", set())
