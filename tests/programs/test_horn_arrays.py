@@ -381,7 +381,9 @@ def some_comparison(rng):
     )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(n, marks=pytest.mark.thorough) for n in range(4, 10))]
+)
 def test_verdicts_where_arrays_are_compared_in_a_value(seed):
     """Z3 says whether the two clauses together are possible, which is one formula."""
     rng = random.Random(seed)

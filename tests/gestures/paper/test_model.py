@@ -79,6 +79,7 @@ def test_draws_from_the_restart_follow_its_law(chain):
         assert_follows(found, law(BASE, False))
 
 
+@pytest.mark.thorough  # the passes below reward by it
 def test_the_lattice_sums_and_draws_over_what_spells_the_word(chain):
     unary, step = chain[0].unary, chain[0].step
     sums = np.zeros((LENGTH + 2, SIZE + 3, 3))  # arrays are shared by gestures of many sizes

@@ -9,7 +9,10 @@ from doeblin.gestures.decoder import Decoder, Doubt, fit_doubt
 from doeblin.gestures.decoder.training._doubt import _logistic
 
 
-@pytest.mark.parametrize("truth", [Doubt(1.3, -1.5, -0.2), Doubt(0.8, -0.5, -0.4)])
+@pytest.mark.parametrize(
+    "truth",
+    [Doubt(1.3, -1.5, -0.2), pytest.param(Doubt(0.8, -0.5, -0.4), marks=pytest.mark.thorough)],
+)
 def test_a_doubt_is_found_again(model, lexicon, gestures, truth):
     """Words drawn by its own law: candidates, or one that no list has where none was drawn."""
     decoder = Decoder(model, lexicon)
