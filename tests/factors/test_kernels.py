@@ -157,10 +157,11 @@ def given():
 @pytest.mark.parametrize(
     ("kernel", "reversible"),
     [
-        pytest.param(SiteGibbs(), True, id="site", marks=pytest.mark.thorough),
+        pytest.param(SiteGibbs(), True, id="site"),
         pytest.param(ColourGibbs(), True, id="colour"),
+        # The test of the chain below has its matrix, too.
         pytest.param(ColourSweep(), False, id="sweep", marks=pytest.mark.thorough),
-        pytest.param(ForestGibbs(), True, id="forest", marks=pytest.mark.thorough),
+        pytest.param(ForestGibbs(), True, id="forest"),
         pytest.param(ForestSweep(), False, id="forests"),
     ],
 )

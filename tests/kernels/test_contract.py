@@ -31,6 +31,13 @@ def test_every_public_class_has_a_case():
             assert any(type(case.restart) is thing for case in RESTARTS.values()), name
 
 
+def test_make_test_has_a_case_of_every_kernel():
+    """In single precision, or by its part in double; variants are left to `make thorough`."""
+    kinds = {type(case.kernel) for case in KERNELS.values()}
+    kept = (case for name, case in KERNELS.items() if MARKS.get(name) in (None, DOUBLE))
+    assert kinds == {type(case.kernel) for case in kept}
+
+
 # Of `make test`, by its part in double precision alone.
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
 MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel"], DOUBLE)
@@ -42,10 +49,7 @@ VARIANTS = [
     "Gibbs, grid",
     "GibbsSweep, backward",
     "Metropolis, mixed sites",
-    "cycle",
     "mixture",
-    "mixture, inexact",
-    "repeat",
 ]
 # Made of what "BalancedProposal" and "Metropolis, independence" have apart.
 VARIANTS += [name for name in KERNELS if name.startswith("locally_balanced")]
