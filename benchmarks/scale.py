@@ -93,11 +93,10 @@ def _measure(number: int, processes: int, coordinator: str) -> dict:
         rows = steps.Rows(batch.examples, batch.weights, None)
         model = (objective, learned, fixed, solver, state, None)
         compile_it: Any = compiled
-        found = compile_it(steps.slopes, model, key, rows, mesh)
-        programs = (
-            compile_it.lower(steps.slopes, model, key, rows, mesh),
-            compile_it.lower(steps.updated, found, model, key, rows, mesh),
-        )
+        found, programs = (), []
+        for program in (steps.slopes, steps.gathered, steps.updated):
+            programs.append(compile_it.lower(program, *found, model, key, rows, mesh))
+            found = (compile_it(program, *found, model, key, rows, mesh),)
         moved = _moved("\n".join(each.compile().compiled.as_text() for each in programs))
     parameters = sum(leaf.size for leaf in jax.tree.leaves(learned))
     return {

@@ -8,7 +8,7 @@ Each row has its own random key, so that the result does not depend on who compu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -109,24 +109,28 @@ def _no_news() -> None:
     jax.debug.callback(lambda: None)
 
 
-def in_two(
-    mesh: Mesh | None, parts: Callable[..., Any], rest: Callable[..., Result], *arguments: Any
-) -> Result:
-    """`rest(parts(*arguments), *arguments)`, compiled; both are functions of a module.
+def in_turn(mesh: Mesh | None, programs: Sequence[Callable[..., Any]], *arguments: Any) -> Any:
+    """The first program of the arguments, each other one of what the last found and of them.
 
-    On a mesh these are two programs: `parts`, where the devices do not speak with each other, and
-    `rest`. For a device that refuses what it has to do ends there, and others that waited for it
-    would wait for ever (XLA ends the process after a minute).
+    They are functions of a module, and compiled: together, but on a mesh each alone, so that what
+    is anybody's code is in others than those where devices speak with each other. For a device that
+    refuses what it has to do ends there, and others that waited for it in the same program would
+    wait for ever (XLA ends the process after a minute).
     """
     if mesh is None:
-        return _in_one(parts, rest, arguments)
-    found = jax.block_until_ready(compiled(parts, *arguments))
-    return compiled(rest, found, *arguments)
+        return _in_one(tuple(programs), arguments)
+    found: tuple[Any, ...] = ()
+    for program in programs:
+        found = (jax.block_until_ready(compiled(program, *found, *arguments)),)
+    return found[0]
 
 
 @eqx.filter_jit
-def _in_one(parts: Callable[..., Any], rest: Callable[..., Any], arguments: Any) -> Any:
-    return rest(parts(*arguments), *arguments)
+def _in_one(programs: tuple[Callable[..., Any], ...], arguments: Any) -> Any:
+    found: tuple[Any, ...] = ()
+    for program in programs:
+        found = (program(*found, *arguments),)
+    return found[0]
 
 
 @eqx.filter_jit
@@ -165,6 +169,19 @@ def over(mesh: Mesh | None, function: Callable[..., Result], shared: Any) -> Cal
         part, mesh=mesh, in_specs=(PartitionSpec(), rows), out_specs=rows, check_vma=False
     )
     return lambda *arguments: parts(arrays, filled(mesh, arguments))
+
+
+def by_each(mesh: Mesh | None, function: Callable[..., Result], *arguments: Any) -> Result:
+    """`function(*arguments)`, which are on every device: each does all of it for itself."""
+    if mesh is None:
+        return function(*arguments)
+    arrays, rest = eqx.partition(arguments, eqx.is_array)
+
+    def whole(arrays: Any) -> Result:
+        return function(*eqx.combine(arrays, rest))
+
+    every = PartitionSpec()
+    return jax.shard_map(whole, mesh=mesh, in_specs=every, out_specs=every, check_vma=False)(arrays)
 
 
 def laid_out(mesh: Mesh | None, tree: Result, *, axes: int) -> Result:

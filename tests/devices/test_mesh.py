@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from jax.sharding import Mesh
 
@@ -148,6 +149,32 @@ def test_refusals_inside_of_a_part_are_said_plainly():
     for call in (fit, log_likelihood):
         with pytest.raises(InputError, match="no such example"):
             call(_refusing, start(), examples, batch_size=8, mesh=mesh_of(4))
+        jax.effects_barrier()
+
+
+def _costly(parameters):
+    return eqx.error_if(jnp.sum(parameters["u"] ** 2), _large(parameters), "larger than half")
+
+
+def _large(parameters):
+    return jnp.stack([jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(parameters)]).max() > 0.5
+
+
+def _descend(updates, state, params=None):
+    updates = jax.tree.map(lambda leaf: -0.1 * jnp.sign(leaf), updates)
+    return eqx.error_if(updates, _large(params), "larger than half"), state
+
+
+_strict = optax.GradientTransformation(lambda params: (), _descend)
+
+
+@pytest.mark.parametrize("options", [{"penalty": _costly}, {"optimiser": _strict}])
+def test_refusals_of_penalties_and_optimisers_are_said_plainly(options):
+    """They are anybody's code as well: no device waits for another's share of the gradient where
+    they refuse. Nor is a check lost that stands at a value which no gradient needs."""
+    for mesh in (mesh_of(4), None):
+        with pytest.raises(InputError, match="larger than half"):
+            fit(noisy, start(), data(8, 0), batch_size=5, epochs=9, mesh=mesh, **options)
         jax.effects_barrier()
 
 

@@ -119,6 +119,10 @@ BAD = {
         lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: jnp.sqrt(jnp.sum(p["u"] ** 2))),
         "gradient of the penalty",
     ),
+    "a penalty that is not finite, though its gradient is": (
+        lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: jnp.sum(p["u"]) + jnp.inf),
+        "the penalty, the gradient of the penalty",
+    ),
     "a label that there is none of": (
         lambda: fit(SIMPLE, start(), [(None, np.array(y)) for y in (0, 1, 5, 2)]),
         "example 2 has log-likelihood -inf: .*outside of the state space",

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int
 
 from .._custom_types import Count, Input, RandomKey, State
 from .._errors import InputError
-from .._mesh import in_two, laid_out, over
+from .._mesh import in_turn, laid_out, over
 from ..kernels import AbstractKernel
 from ._keys import TourKeys, keys_of_draws, keys_of_tours
 from ._packing import Packed, walk_packed
@@ -41,7 +41,8 @@ def exact_draws(
     chain: Chain, key: RandomKey, xs: Input, num_draws: int, num_inputs: int, lanes: Lanes
 ) -> tuple[State, Array, Array, Array]:
     """States, stages, ages (each with axes inputs, draws) and the useful fraction of lane-steps."""
-    return in_two(lanes.mesh, _walked, _arranged, chain, key, xs, num_draws, num_inputs, lanes)
+    programs = _walked, _arranged
+    return in_turn(lanes.mesh, programs, chain, key, xs, num_draws, num_inputs, lanes)
 
 
 def _walked(
@@ -98,7 +99,7 @@ def _arranged(
 
 def tour_sums(lanes: Lanes, tours: Tours) -> TourSums:
     """Sums of a function over some tours, counting the wanted stages only."""
-    return in_two(lanes.mesh, _summed, _gathered, lanes, tours)
+    return in_turn(lanes.mesh, (_summed, _gathered), lanes, tours)
 
 
 class Tours(NamedTuple):

@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 
 from .._custom_types import RandomKey
 from .._errors import InputError
-from .._mesh import everywhere, filled, in_rows, in_two, laid_out, over
+from .._mesh import by_each, everywhere, filled, in_rows, in_turn, laid_out, over
 from .._plain import plain_errors
 from ._data import Batch, Dataset
 from ._estimate import PathEstimate
@@ -65,10 +65,9 @@ def train_step(
     objective, fixed, solver, penalty, mesh = training
     rows = Rows(*in_rows(mesh, (batch.examples, batch.weights, kept)))
     with plain_errors():
-        return in_two(
+        return in_turn(
             mesh,
-            slopes,
-            updated,
+            (slopes, gathered, updated),
             (objective, learned, fixed, solver, state, penalty),
             everywhere(mesh, key),
             rows,
@@ -142,22 +141,19 @@ def slopes(model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Slopes:
     return over(mesh, part, shared)(given[0], given[1]._replace(weights=weights))
 
 
-def updated(found: Slopes, model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Any:
-    """Parameters and the optimiser's state after the step, what it adds to sums, what is kept."""
-    _, learned, fixed, solver, state, penalty = model
+class Gathered(NamedTuple):
+    """What all devices found together."""
+
+    gradient: Any
+    sums: dict[str, Any]
+    kept: Any
+
+
+def gathered(found: Slopes, model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Gathered:
+    """Their gradients added, what the step adds to sums, and what examples keep."""
     weights, size = rows.weights, rows.weights.shape[0]
     gradient = jax.tree.map(lambda leaf: leaf.sum(axis=0), found.gradient)
-    if penalty is not None:
-
-        def cost(learned: Any) -> Any:
-            return jnp.asarray(penalty(eqx.combine(learned, fixed)))
-
-        gradient = jax.tree.map(jnp.add, gradient, jax.grad(cost)(learned))
     _, each, effective, walks, transitions, kept = jax.tree.map(lambda leaf: leaf[:size], found)
-    bad = [~jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient)]
-    updates, state = solver.functions.update(gradient, state, learned)
-    learned = optax.apply_updates(learned, updates)
-    squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
     sums = {
         "examples": weights.sum(),
         "log_likelihood": jnp.sum(jnp.where(weights > 0, each, 0)),
@@ -165,10 +161,35 @@ def updated(found: Slopes, model: Any, key: RandomKey, rows: Rows, mesh: Mesh | 
         "walks": jnp.sum(weights * walks),
         "transitions": jnp.sum(weights * transitions),
         "lost": (weights > 0) & jnp.isneginf(each),
-        "norm": jnp.sqrt(jnp.stack(squares).sum()),
-        "bad": jnp.stack(bad).sum(),
     }
-    return laid_out(mesh, (learned, state, sums, kept), axes=0)
+    return laid_out(mesh, Gathered(gradient, sums, kept), axes=0)
+
+
+def updated(found: Gathered, model: Any, key: RandomKey, rows: Rows, mesh: Mesh | None) -> Any:
+    """Parameters and the optimiser's state after the step, its sums, and what is kept."""
+    _, learned, fixed, solver, state, penalty = model
+    learned, state, sums = by_each(
+        mesh, _update, found.gradient, learned, fixed, solver, state, penalty
+    )
+    return learned, state, found.sums | sums, found.kept
+
+
+def _update(
+    gradient: Any, learned: Any, fixed: Any, solver: Solver, state: Any, penalty: Any
+) -> tuple[Any, Any, dict[str, Any]]:
+    cost = jnp.zeros(())
+    if penalty is not None:
+
+        def penalised(learned: Any) -> Any:
+            return jnp.asarray(penalty(eqx.combine(learned, fixed)))
+
+        cost, more = jax.value_and_grad(penalised)(learned)
+        gradient = jax.tree.map(jnp.add, gradient, more)
+    bad = [~jnp.isfinite(leaf).all() for leaf in (cost, *jax.tree.leaves(gradient))]
+    updates, state = solver.functions.update(gradient, state, learned)
+    learned = optax.apply_updates(learned, updates)
+    squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
+    return learned, state, {"norm": jnp.sqrt(jnp.stack(squares).sum()), "bad": jnp.stack(bad).sum()}
 
 
 @eqx.filter_jit
@@ -212,8 +233,8 @@ def refuse_gradient(
                 f"(in {name}); {remedy}"
             )
     return InputError(
-        "the gradient of the penalty, or of the sum over a batch, is NaN or infinite: look for "
-        "roots and logarithms of zero in `penalty`, and for overflow"
+        "the penalty, the gradient of the penalty, or the sum of gradients over a batch is NaN or "
+        "infinite: look for roots and logarithms of zero in `penalty`, and for overflow"
     )
 
 
@@ -238,7 +259,7 @@ def _estimates(model: Any, key: RandomKey, examples: Any, size: int, mesh: Mesh 
     return over(mesh, each, shared)(jax.random.split(key, size), examples)
 
 
-def _gathered(found: Any, model: Any, key: Any, examples: Any, size: int, mesh: Any) -> Any:
+def _spread(found: Any, model: Any, key: Any, examples: Any, size: int, mesh: Any) -> Any:
     return laid_out(mesh, found, axes=0)
 
 
@@ -256,10 +277,9 @@ def evaluate(
     for number, (bucket, indices) in enumerate(data.batches(batch_size)):
         batch = data.get((bucket, indices), batch_size)
         with plain_errors():
-            some, errors = in_two(
+            some, errors = in_turn(
                 mesh,
-                _estimates,
-                _gathered,
+                (_estimates, _spread),
                 (objective, learned, fixed),
                 everywhere(mesh, jax.random.fold_in(key, number)),
                 in_rows(mesh, batch.examples),
