@@ -37,7 +37,12 @@ def test_examples(name, seed):
     assert verdict.outcome.value == ("UNSAFE" if name in UNSAFE else "SAFE"), verdict.reason
 
 
-DEAR = {("nested", "two-stage"), ("cegar2", "one-stage")}
+DEAR = {
+    ("nested", "two-stage"),
+    ("cegar2", "two-stage"),
+    ("tacas06", "two-stage"),
+    ("cegar2", "one-stage"),
+}
 METHODS = [
     pytest.param(name, method, marks=pytest.mark.thorough if (name, method) in DEAR else ())
     for method in ("two-stage", "one-stage", "zero-stage", "portfolio")
