@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from doeblin import InputError
-from doeblin._random import _counts, quick
+from doeblin._random import _counts, alone, quick
 
 pytestmark = pytest.mark.double
 SEEDS = jnp.array([0, 1, 2, 12345, 2**31 - 1], jnp.uint32)
@@ -60,11 +60,29 @@ def test_quick_keys_need_no_compiler():
     np.testing.assert_array_equal(use(quick(key)), use(key))
 
 
-def test_keys_of_other_generators_stay_as_they_are():
-    key = jax.random.key(0, impl="rbg")
-    assert quick(key).dtype == key.dtype
-    legacy = jax.random.PRNGKey(0)
-    assert quick(legacy) is legacy
+@pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
+def test_keys_whose_bits_depend_on_others_are_replaced(kind):
+    """JAX draws from the first of a batch: where two differ in that, the second differs, too."""
+
+    def drawn(words):
+        keys = jax.random.wrap_key_data(jnp.array(words, jnp.uint32), impl=kind)
+        own = jax.vmap(lambda key: jax.random.bits(key))(keys)
+        return own[1], jax.vmap(lambda key: jax.random.bits(alone(key)))(keys)[1]
+
+    one, other = drawn([[1, 2, 3, 4], [5, 6, 7, 8]]), drawn([[0, 2, 3, 4], [5, 6, 7, 8]])
+    assert one[0] != other[0] and one[1] == other[1]
+    # Every word of it counts.
+    words = jnp.array([[5, 6, 7, 8], [1, 6, 7, 8], [5, 1, 7, 8], [5, 6, 1, 8], [5, 6, 7, 1]])
+    keys = jax.random.wrap_key_data(words.astype(jnp.uint32), impl=kind)
+    assert len({int(jax.random.bits(quick(key))) for key in keys}) == len(words)
+    with jax.default_prng_impl(kind):
+        assert alone(jax.random.key_data(keys[0])) == alone(keys[0])
+
+
+def test_other_keys_stay_as_they_are():
+    key, legacy = jax.random.key(0), jax.random.PRNGKey(0)
+    assert alone(key) is key and quick(legacy) is legacy
+    assert quick(quick(key)) == quick(key)
 
 
 def test_more_numbers_than_counters_are_refused():

@@ -1,4 +1,4 @@
-"""Keys whose random bits compile quickly.
+"""Keys whose random bits depend on nothing else, and compile quickly.
 
 On processors, JAX writes each use of its generator (Threefry) as a loop of ten small kernels. A
 gradient has dozens of uses, and they are most of its compile time. Here the same generator is
@@ -19,11 +19,31 @@ from jaxtyping import Array, UInt32
 from ._custom_types import RandomKey
 from ._errors import InputError
 
+_SHARED = ("rbg", "unsafe_rbg")
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
+def alone(key: RandomKey) -> RandomKey:
+    """The same key; or one of JAX's default generator, made of it, where its bits depend on others.
+
+    With `rbg` and `unsafe_rbg`, JAX draws for all keys of a `vmap` from the first. That one may
+    stand still while others walk on, and who comes first depends on lanes and devices.
+    """
+    if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        if jax.config.jax_default_prng_impl not in _SHARED:  # pyright: ignore
+            return key
+        key = jax.random.wrap_key_data(key)
+    if str(jax.random.key_impl(key)) not in _SHARED:
+        return key
+    words = jax.random.key_data(key)
+    return jax.random.wrap_key_data(
+        jnp.stack(_threefry(words[:2], words[2], words[3])), impl="threefry2x32"
+    )
+
+
 def quick(key: RandomKey) -> RandomKey:
-    """The same key with quick code; keys of other generators than JAX's default as they are."""
+    """The same key, `alone`, with quick code if it is one of JAX's default generator."""
+    key = alone(key)
     if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         return key
     # The other way to count that JAX can be told to gives other bits.

@@ -22,4 +22,5 @@ class SeedKeys(NamedTuple):
 
     @classmethod
     def of(cls, seed: int) -> SeedKeys:
-        return cls(*jax.random.split(jax.random.key(seed), 4))
+        # The same whatever generator JAX is told to take by default.
+        return cls(*jax.random.split(jax.random.key(seed, impl="threefry2x32"), 4))

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import doeblin
 from doeblin import Schedule
-from doeblin.kernels import AbstractKernel, AbstractRestart
+from doeblin.kernels import AbstractKernel, AbstractRestart, FunctionKernel, FunctionRestart
 
 from ..statistics import LEVEL
 
@@ -177,3 +177,25 @@ def test_the_checker_of_jax_finds_nothing():
             jax.random.uniform(key)
         assert chain.draw(jax.random.key(0), 20).age.shape == (20,)
         assert chain.run(jax.random.key(0), 20).age.shape == (20,)
+
+
+def test_steps_are_independent_whatever_the_generator():
+    """JAX draws what `rbg` keys of a batch need from the first of them. Where the first lane has
+    nothing left to do, its key stands still, and the others had the same bits at each step."""
+
+    def count(key, state, x):
+        heads, steps = state
+        return heads + jax.random.bernoulli(key).astype(jnp.int32), steps + 1
+
+    def nothing(key, x):
+        return jnp.int32(0), jnp.int32(0)
+
+    restart = FunctionRestart(nothing, lambda state, x: 0.0)
+    chain = doeblin.doeblin(FunctionKernel(count), restart, 0.05)
+    draws = jax.jit(lambda key: chain.draw(key, 3, lanes=2).state)
+    found = [draws(jax.random.key(number, impl="rbg")) for number in range(1000)]
+    heads, steps = np.concatenate([np.array(pair) for pair in found], axis=1)
+    heads, steps = heads[steps > 0], steps[steps > 0]
+    # Of fair coins, the square of the standardised sum is 1 on the mean, with variance 2 - 2/n.
+    squares = (heads - steps / 2) ** 2 / (steps / 4)
+    assert abs(squares.mean() - 1) < 5 * np.sqrt(np.sum(2 - 2 / steps)) / len(steps)

@@ -16,11 +16,11 @@ from jaxtyping import Array, Int, Key
 
 from .._custom_types import RandomKey
 from .._errors import InputError
-from .._random import quick
+from .._random import alone, quick
 
 
 def checked_key(key: Any) -> RandomKey:
-    """One typed key, or an error that says how to get one."""
+    """One typed key, whose bits depend on it alone, or an error that says how to get one."""
     dtype = getattr(key, "dtype", None)
     if dtype is None:
         remedy = f"jax.random.key({key})" if isinstance(key, int) else "jax.random.key(0)"
@@ -36,7 +36,7 @@ def checked_key(key: Any) -> RandomKey:
             f"one random key is needed, got {jnp.shape(key)} of them; for many runs, `jax.vmap` "
             "over the keys"
         )
-    return key
+    return alone(key)
 
 
 class TourKeys(NamedTuple):
