@@ -176,12 +176,16 @@ def by_each(mesh: Mesh | None, function: Callable[..., Result], *arguments: Any)
     if mesh is None:
         return function(*arguments)
     arrays, rest = eqx.partition(arguments, eqx.is_array)
+    others: list[Any] = []
 
-    def whole(arrays: Any) -> Result:
-        return function(*eqx.combine(arrays, rest))
+    def whole(arrays: Any) -> Any:
+        made, other = eqx.partition(function(*eqx.combine(arrays, rest)), eqx.is_array)
+        others.append(other)
+        return made
 
     every = PartitionSpec()
-    return jax.shard_map(whole, mesh=mesh, in_specs=every, out_specs=every, check_vma=False)(arrays)
+    done = jax.shard_map(whole, mesh=mesh, in_specs=every, out_specs=every, check_vma=False)
+    return eqx.combine(done(arrays), others[-1])
 
 
 def laid_out(mesh: Mesh | None, tree: Result, *, axes: int) -> Result:

@@ -130,6 +130,57 @@ def test_estimates_do_not_depend_on_the_devices(devices: int):
     assert alone == chain.estimate(KEY, _remainder, **options, mesh=mesh_of(devices))
 
 
+class _Scaled(eqx.Module):
+    factor: jax.Array
+
+    def __call__(self, state):
+        return self.factor * _remainder(state)
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_arrays_of_functions_are_handed_over(number: int):
+    """From whatever device they are on, by modules and by what functions enclose."""
+    factor = jax.device_put(jnp.float32(2), jax.devices()[number])
+    scaled = _Scaled(factor), lambda state: factor * (state["number"][0] % 97)
+    alone, *found = [
+        walker().estimate(KEY, function, num_tours=24, x=XS[1], mesh=mesh)
+        for function, mesh in ((scaled[0], None), *((each, mesh_of(2)) for each in scaled))
+    ]
+    for each in found:
+        np.testing.assert_allclose(each.mean, alone.mean, rtol=1e-5)
+    penalty = _Norm(jax.device_put(jnp.ones(5), jax.devices()[number]))
+    one, other = (
+        fit(noisy, start(), data(8, 0), batch_size=8, epochs=1, penalty=penalty, mesh=mesh)
+        for mesh in (None, mesh_of(2))
+    )
+    close(other, one)
+
+
+class _Norm(eqx.Module):
+    weights: jax.Array
+
+    def __call__(self, parameters):
+        return jnp.sum(self.weights * parameters["u"] ** 2)
+
+
+@pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
+def test_keys_of_other_generators_know_no_devices(kind: str):
+    """Of these, JAX gives all of a `vmap` what belongs to the first."""
+    key = jax.random.key(0, impl=kind)
+    alone = walker().draw(key, 40, XS[1])
+    same(alone, walker().draw(key, 40, XS[1], lanes=7))
+    same(alone, walker().draw(key, 40, XS[1], mesh=mesh_of(4)))
+    found = [
+        walker().estimate(key, _remainder, num_tours=24, x=XS[1], lanes=lanes, mesh=mesh).mean
+        for lanes, mesh in ((None, None), (5, None), (None, mesh_of(4)))
+    ]
+    np.testing.assert_allclose(found, found[0], rtol=1e-5)
+    options = {"batch_size": 8, "epochs": 1, "seed": 3}
+    one = fit(noisy, start(), data(8, 0), **options)
+    with jax.default_prng_impl(kind):
+        close(fit(noisy, start(), data(8, 0), mesh=mesh_of(4), **options), one)
+
+
 def _remainder(state):
     return state["number"][0] % 97
 
@@ -230,6 +281,18 @@ def test_keys_and_names_among_the_parameters_come_home():
     parameters = {**start(), "key": jax.random.key(3), "name": "odd"}
     found = fit(noisy, parameters, data(8, 0), batch_size=6, epochs=1, mesh=mesh_of(4)).parameters
     assert found["name"] == "odd" and found["key"] == parameters["key"]
+
+
+def test_states_of_optimisers_may_have_what_is_no_array():
+    def update(updates, state, params=None):
+        return jax.tree.map(lambda leaf: -0.1 * leaf, updates), state
+
+    named = optax.GradientTransformation(lambda params: {"name": "plain", "count": 0}, update)
+    options = {"batch_size": 8, "epochs": 2, "optimiser": named}
+    one, other = (
+        fit(noisy, start(), data(8, 0), mesh=mesh, **options) for mesh in (None, mesh_of(4))
+    )
+    close(other, one)
 
 
 @pytest.mark.parametrize("kind", ["Auto", "Explicit"])

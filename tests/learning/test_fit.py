@@ -373,6 +373,31 @@ def test_optimisers_are_told_apart_by_their_numbers():
     assert told([0.1, 0.2]) == told([0.1, 0.2]) != told([0.1, 0.3])
 
 
+SCHEDULES = {
+    "constant": lambda rate: optax.constant_schedule(rate),
+    "exponential": lambda rate: optax.exponential_decay(rate, 10, 0.5),
+    "bounded": lambda rate: optax.exponential_decay(rate, 10, 0.5, end_value=0.01),
+    "cosine": lambda rate: optax.cosine_decay_schedule(rate, 10),
+    "polynomial": lambda rate: optax.polynomial_schedule(1.0, rate, 1, 10),
+    "pieces": lambda rate: optax.piecewise_constant_schedule(1.0, {3: rate}),
+    "one cycle": lambda rate: optax.cosine_onecycle_schedule(10, rate),
+    "warm": lambda rate: optax.warmup_exponential_decay_schedule(0.0, 1.0, 3, 10, rate),
+    "joined": lambda rate: optax.join_schedules(
+        [optax.constant_schedule(1.0), optax.exponential_decay(rate, 10, 0.5)], [3]
+    ),
+    "restarted": lambda rate: optax.sgdr_schedule(
+        [{"init_value": 0.1, "peak_value": rate, "decay_steps": 9, "warmup_steps": 2}]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_are_told_apart_by_their_numbers(name: str):
+    one, same, other = (Solver(optax.adam(SCHEDULES[name](rate))) for rate in (0.2, 0.2, 0.3))
+    assert one == same and hash(one) == hash(same) and one.fingerprint() == same.fingerprint()
+    assert one != other and one.fingerprint() != other.fingerprint()
+
+
 def test_keys_of_a_seed_never_meet():
     """A model is not measured with the walks of its training, nor any with its neighbours'."""
     uses = SeedKeys.of(3)

@@ -94,6 +94,12 @@ class Division(eqx.Module):
         return PathEstimate(value, jnp.zeros(1), jnp.array(0.0), jnp.zeros((2, 2)))
 
 
+def _begin(params):
+    return eqx.error_if(jnp.zeros(()), params["u"][0] < 9, "there is no such model")
+
+
+REFUSING = optax.GradientTransformation(_begin, optax.identity().update)
+
 BAD = {
     "NaN in one example": (
         lambda: fit(SIMPLE, start(), [(np.array(x), np.array(0)) for x in (0.0, np.nan, 1.0)]),
@@ -122,6 +128,26 @@ BAD = {
     "a penalty that is not finite, though its gradient is": (
         lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: jnp.sum(p["u"]) + jnp.inf),
         "the penalty, the gradient of the penalty",
+    ),
+    "a penalty for each parameter": (
+        lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: p["u"] ** 2),
+        r"penalty\(parameters\) = float(32|64)\[5\] must be one real number",
+    ),
+    "a penalty that is none": (
+        lambda: fit(SIMPLE, start(), data(4, 0), penalty=lambda p: None),
+        r"penalty\(parameters\) = None must be one real number",
+    ),
+    "complex parameters": (
+        lambda: fit(SIMPLE, {**start(), "z": jnp.ones(2, complex)}, data(4, 0)),
+        r"parameters at \['z'\] are complex",
+    ),
+    "a line search": (
+        lambda: fit(SIMPLE, start(), data(4, 0), optimiser=optax.lbfgs()),
+        "asks for more than a gradient",
+    ),
+    "an optimiser that refuses to begin": (
+        lambda: fit(SIMPLE, start(), data(4, 0), optimiser=optax.chain(REFUSING)),
+        "^there is no such model$",
     ),
     "a label that there is none of": (
         lambda: fit(SIMPLE, start(), [(None, np.array(y)) for y in (0, 1, 5, 2)]),

@@ -229,7 +229,7 @@ class Chain(eqx.Module):
                 )
             wanted = np.isin(np.arange(len(self.kernels)), stages)
 
-        checked_key(key)
+        key = checked_key(key)
         _refuse_tracers((self, key, x))
         mesh = checked_mesh(mesh)
         chain, key, x, stages_wanted = everywhere(mesh, (self, key, x, jnp.asarray(wanted)))
@@ -241,7 +241,7 @@ class Chain(eqx.Module):
             _refuse_tracers(found)
             return found
 
-        compared = by_value(function)
+        compared = everywhere(mesh, by_value(function))
         with plain_errors(), using(mesh):
             try:
                 return estimate_from_tours(partial(tours, compared), num_tours, chunk)

@@ -21,6 +21,11 @@ def check_parameters(learned: Any) -> None:
             "picks"
         )
     for path, leaf in leaves:
+        if np.iscomplexobj(leaf):
+            raise InputError(
+                f"the parameters at {jax.tree_util.keystr(path) or 'the root'} are complex: give "
+                "their real and imaginary parts, and make complex numbers of them in `build`"
+            )
         if not np.all(np.isfinite(np.asarray(leaf))):
             raise InputError(
                 f"the parameters at {jax.tree_util.keystr(path) or 'the root'} have NaN or "

@@ -22,6 +22,7 @@ from .._checkpoint import check_facts, remove_leftovers
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._mesh import at_home, check_agreement, checked_mesh, everywhere, using, writes
+from .._plain import plain_errors
 from .._seeds import SeedKeys
 from ..chains import Chain
 from . import _checkpoint as checkpoints
@@ -168,7 +169,8 @@ def fit(
     learned = jax.tree.map(lambda leaf: jnp.array(leaf, dtype=jnp.result_type(leaf)), learned)
     check_parameters(learned)
     data.check_numbers()
-    state = solver.functions.init(learned)
+    with plain_errors():
+        state = solver.functions.init(learned)
     best = learned
     memory: list[Any] = []
     if isinstance(objective, PersistentContrastive):
@@ -194,7 +196,7 @@ def fit(
             key = jax.random.wrap_key_data(trees["prng"])
 
     check_agreement(mesh, facts, epochs, vars(run))
-    objective, fixed = everywhere(mesh, (objective, fixed))
+    objective, fixed, penalty = everywhere(mesh, (objective, fixed, penalty))
     training = Training(objective, fixed, solver, penalty, mesh)
     learned, best, state, memory, key = everywhere(mesh, (learned, best, state, memory, key))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from types import CellType
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax.sharding import Mesh
+from jaxtyping import Array
 
 from .._custom_types import RandomKey
 from .._errors import InputError
@@ -181,15 +183,30 @@ def _update(
     if penalty is not None:
 
         def penalised(learned: Any) -> Any:
-            return jnp.asarray(penalty(eqx.combine(learned, fixed)))
+            return _one_number(penalty(eqx.combine(learned, fixed)))
 
         cost, more = jax.value_and_grad(penalised)(learned)
         gradient = jax.tree.map(jnp.add, gradient, more)
     bad = [~jnp.isfinite(leaf).all() for leaf in (cost, *jax.tree.leaves(gradient))]
-    updates, state = solver.functions.update(gradient, state, learned)
+    try:
+        updates, state = solver.functions.update(gradient, state, learned)
+    except TypeError as error:
+        if "keyword-only" not in str(error):
+            raise
+        raise InputError(
+            f"the optimiser asks for more than a gradient ({error}), as line searches do; noisy "
+            "estimates do not suit them: take another one, such as optax.adam"
+        ) from None
     learned = optax.apply_updates(learned, updates)
     squares = [jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(learned)]
     return learned, state, {"norm": jnp.sqrt(jnp.stack(squares).sum()), "bad": jnp.stack(bad).sum()}
+
+
+def _one_number(cost: Any) -> Array:
+    if not eqx.is_array_like(cost) or jnp.shape(cost) or jnp.iscomplexobj(cost):
+        kind = f"{jnp.result_type(cost)}{list(jnp.shape(cost))}" if eqx.is_array(cost) else cost
+        raise InputError(f"penalty(parameters) = {kind} must be one real number: sum it up")
+    return jnp.asarray(cost, jnp.result_type(cost, float))
 
 
 @eqx.filter_jit
@@ -309,13 +326,15 @@ def _made_of(part: Any, depth: int = 0) -> Any:
     """
     if depth > 20:
         return id(part), part
-    if isinstance(part, tuple):
+    if isinstance(part, tuple | list):
         return (type(part), *(_made_of(each, depth + 1) for each in part))
+    if isinstance(part, dict):
+        return (dict, *(_made_of(each, depth + 1) for each in part.items()))
     if part is None or isinstance(part, bool | int | float | str):
         return type(part), repr(part)
     if callable(part) and getattr(part, "__module__", "").startswith("optax."):
         cells = getattr(part, "__closure__", None) or ()
-        made = [_made_of(cell.cell_contents, depth + 1) for cell in cells]
+        made = [_made_of(_content(cell), depth + 1) for cell in cells]
         made += [_made_of(each, depth + 1) for each in getattr(part, "__defaults__", None) or ()]
         code = getattr(part, "__code__", None)
         return (code, *made) if code is not None else (id(part), part)
@@ -324,6 +343,14 @@ def _made_of(part: Any, depth: int = 0) -> Any:
     except TypeError:
         return id(part), _Kept(part)
     return part
+
+
+def _content(cell: CellType) -> Any:
+    """What a function sees by the name of the cell: nothing yet, where no branch has set it."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ...
 
 
 def _told(made_of: Any) -> str:
