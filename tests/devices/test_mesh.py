@@ -137,7 +137,7 @@ class _Scaled(eqx.Module):
         return self.factor * _remainder(state)
 
 
-@pytest.mark.parametrize("number", [0, 3])
+@pytest.mark.parametrize("number", [pytest.param(0, marks=pytest.mark.thorough), 3])
 def test_arrays_of_functions_are_handed_over(number: int):
     """From whatever device they are on, by modules and by what functions enclose."""
     factor = jax.device_put(jnp.float32(2), jax.devices()[number])
@@ -167,18 +167,21 @@ class _Norm(eqx.Module):
 def test_keys_of_other_generators_know_no_devices(kind: str):
     """Of these, JAX gives all of a `vmap` what belongs to the first."""
     key = jax.random.key(0, impl=kind)
-    alone = walker().draw(key, 40, XS[1])
-    same(alone, walker().draw(key, 40, XS[1], lanes=7))
-    same(alone, walker().draw(key, 40, XS[1], mesh=mesh_of(4)))
-    found = [
-        walker().estimate(key, _remainder, num_tours=24, x=XS[1], lanes=lanes, mesh=mesh).mean
-        for lanes, mesh in ((None, None), (5, None), (None, mesh_of(4)))
-    ]
-    np.testing.assert_allclose(found, found[0], rtol=1e-5)
+    same(walker().draw(key, 40, XS[1]), walker().draw(key, 40, XS[1], lanes=7, mesh=mesh_of(4)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
+def test_whatever_generator_is_taken_by_default(kind: str):
     options = {"batch_size": 8, "epochs": 1, "seed": 3}
-    one = fit(noisy, start(), data(8, 0), **options)
+    alone = fit(noisy, start(), data(8, 0), **options)
     with jax.default_prng_impl(kind):
-        close(fit(noisy, start(), data(8, 0), mesh=mesh_of(4), **options), one)
+        close(fit(noisy, start(), data(8, 0), mesh=mesh_of(4), **options), alone)
+        found = [
+            walker().estimate(jax.random.key(0), _remainder, num_tours=24, x=XS[1], **where).mean
+            for where in ({}, {"lanes": 5}, {"mesh": mesh_of(4)})
+        ]
+    np.testing.assert_allclose(found, found[0], rtol=1e-5)
 
 
 def _remainder(state):

@@ -405,6 +405,8 @@ def test_keys_of_a_seed_never_meet():
     batches = [key for step in steps for key in jax.random.split(step, 5)]
     words = {tuple(jax.random.key_data(key).tolist()) for key in [*uses, *steps, *batches]}
     assert len(words) == 4 + 16 + 80
+    with jax.default_prng_impl("rbg"):
+        assert SeedKeys.of(3) == uses
 
 
 @pytest.mark.parametrize("use", ["fit", "validation", "log_likelihood"])
