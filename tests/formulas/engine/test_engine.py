@@ -112,17 +112,18 @@ def engines_of(method: Method) -> tuple[str, ...]:
 
 def cases() -> list:
     """All kernels by weights are in the method of all stages, too: compiled alone, they are
-    thorough."""
+    thorough. By pairs it is the other way round."""
 
-    def alone(options: str, number: int, engine: str) -> bool:
-        return options == "weights" and METHODS[number] is not ALL_STAGES and engine != "plain"
+    def dear(options: str, number: int, engine: str) -> bool:
+        whole = METHODS[number] is ALL_STAGES
+        return engine != "plain" and (options, whole) in {("weights", False), ("pairs", True)}
 
     return [
         pytest.param(
             options,
             number,
             engine,
-            marks=pytest.mark.thorough if alone(options, number, engine) else (),
+            marks=pytest.mark.thorough if dear(options, number, engine) else (),
             id=f"{options}-{METHODS[number].name}-{engine}",
         )
         for options in OPTIONS
