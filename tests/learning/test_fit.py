@@ -409,6 +409,22 @@ def test_keys_of_a_seed_never_meet():
         assert SeedKeys.of(3) == uses
 
 
+def test_training_does_not_depend_on_the_generator_taken_by_default(tmp_path: Path):
+    """Nor does going on with it."""
+    options = {"batch_size": 8, "seed": 3}
+    alone = fit(SIMPLE, start(), data(8, 0), epochs=2, **options)
+    for generator in ("threefry2x32", "rbg"):
+        with jax.default_prng_impl(generator):
+            path = tmp_path / "run"
+            found = [
+                fit(SIMPLE, start(), data(8, 0), epochs=epochs, checkpoint=path, **options)
+                for epochs in (1, 2)
+            ]
+        path.unlink()
+        for name, leaf in alone.parameters.items():
+            np.testing.assert_array_equal(found[-1].parameters[name], leaf)
+
+
 @pytest.mark.parametrize("use", ["fit", "validation", "log_likelihood"])
 def test_each_use_of_a_seed_has_its_own_keys(use: str):
     """An objective that tells its keys."""

@@ -193,7 +193,7 @@ def fit(
             trees, run = _resumed(path, facts, _trees(learned, best, state, key, memory))
             learned, best, state = (trees[name] for name in ("parameters", "best", "optimiser"))
             memory = trees["memory"]
-            key = jax.random.wrap_key_data(trees["prng"])
+            key = jax.random.wrap_key_data(trees["prng"], impl=jax.random.key_impl(key))
 
     check_agreement(mesh, facts, epochs, vars(run))
     objective, fixed, penalty = everywhere(mesh, (objective, fixed, penalty))
