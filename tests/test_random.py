@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.extend.random
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -77,6 +78,22 @@ def test_keys_whose_bits_depend_on_others_are_replaced(kind):
     assert len({int(jax.random.bits(quick(key))) for key in keys}) == len(words)
     with jax.default_prng_impl(kind):
         assert alone(jax.random.key_data(keys[0])) == alone(keys[0])
+
+
+def test_generators_of_others_are_not_trusted():
+    """One that does as `rbg` does, by another name, and with more words than it needs."""
+    rbg = jax.extend.random.rbg_prng_impl
+    own = jax.extend.random.define_prng_impl(
+        key_shape=(4,),
+        seed=rbg.seed,
+        split=rbg.split,
+        random_bits=rbg.random_bits,
+        fold_in=rbg.fold_in,
+        name="others",
+        tag="others",
+    )
+    key, same = jax.random.key(3, impl=own), jax.random.key(3, impl="rbg")
+    assert alone(key) == alone(same) and str(jax.random.key_impl(alone(key))) == "threefry2x32"
 
 
 def test_other_keys_stay_as_they_are():

@@ -19,26 +19,29 @@ from jaxtyping import Array, UInt32
 from ._custom_types import RandomKey
 from ._errors import InputError
 
-_SHARED = ("rbg", "unsafe_rbg")
+_TAG = "doeblin"
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 def alone(key: RandomKey) -> RandomKey:
-    """The same key; or one of JAX's default generator, made of it, where its bits depend on others.
+    """The same key if it is one of Threefry, else one of Threefry that is made of it.
 
     With `rbg` and `unsafe_rbg`, JAX draws for all keys of a `vmap` from the first. That one may
-    stand still while others walk on, and who comes first depends on lanes and devices.
+    stand still while others walk on, and who comes first depends on lanes and devices. What other
+    generators do is not known.
     """
     if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
-        if jax.config.jax_default_prng_impl not in _SHARED:  # pyright: ignore
+        if jax.config.jax_default_prng_impl == "threefry2x32":  # pyright: ignore
             return key
         key = jax.random.wrap_key_data(key)
-    if str(jax.random.key_impl(key)) not in _SHARED:
+    if str(jax.random.key_impl(key)) in ("threefry2x32", _TAG):
         return key
-    words = jax.random.key_data(key)
-    return jax.random.wrap_key_data(
-        jnp.stack(_threefry(words[:2], words[2], words[3])), impl="threefry2x32"
-    )
+    words = jax.random.key_data(key).astype(jnp.uint32).reshape(-1)
+    words = jnp.pad(words, (0, len(words) % 2))
+    own = words[:2]
+    for more in words[2:].reshape(-1, 2):
+        own = jnp.stack(_threefry(own, *more))
+    return jax.random.wrap_key_data(own, impl="threefry2x32")
 
 
 def quick(key: RandomKey) -> RandomKey:
@@ -114,5 +117,5 @@ _IMPLEMENTATION = jax.extend.random.define_prng_impl(
     random_bits=_random_bits,
     fold_in=_fold_in,
     name="doeblin_threefry2x32",
-    tag="quick",
+    tag=_TAG,
 )
