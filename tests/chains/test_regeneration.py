@@ -14,6 +14,7 @@ import doeblin
 from doeblin import InputError, Schedule
 from doeblin.chains import _tours
 from doeblin.chains._regeneration import Estimate, TourSums, estimate_from_tours
+from doeblin.kernels import AbstractKernel, AbstractRestart, FunctionRestart
 
 from .test_chain import SCHEDULES, finite_chain
 
@@ -41,6 +42,67 @@ def test_estimates_within_stages():
     )
     truth = law[2, 1] / law[2].sum()
     assert abs(estimate.mean - truth) <= 5 * estimate.standard_error
+
+
+class Coins(AbstractKernel):
+    """How many heads in a row of fair coins, from a number on."""
+
+    def sample(self, key, state, x=None):
+        return state + jax.random.bernoulli(key).astype(state.dtype)
+
+
+class Zero(AbstractRestart):
+    def sample(self, key, x=None):
+        return jnp.int32(0)
+
+    def log_prob(self, state, x=None):
+        return jnp.zeros(())
+
+
+NARROW = {
+    "bfloat16": (lambda s: (s % 2).astype(jnp.bfloat16), lambda s: (s % 2) * 1.0),
+    "float16, large": (lambda s: jnp.float16(6000), lambda s: jnp.float32(6000)),
+    "a small integer": (lambda s: (s % 100).astype(jnp.int8), lambda s: (s % 100) * 1.0),
+    "a Boolean": (lambda s: s % 2 == 1, lambda s: (s % 2) * 1.0),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_numbers_are_added_up_in_wider_ones(name):
+    """A sum in eight binary digits stops at 256, which tours of a thousand steps go beyond."""
+    chain = doeblin.doeblin(Coins(), Zero(), 0.001)
+    narrow, wide = (
+        chain.estimate(jax.random.key(0), function, num_tours=50) for function in NARROW[name]
+    )
+    assert narrow.mean == wide.mean and narrow.standard_error == wide.standard_error
+
+
+@pytest.mark.parametrize(
+    ("function", "base", "scale"),
+    [
+        (lambda s: s + 2**30, 2**30, 1),
+        (lambda s: s + jnp.int32(-(2**31)), -(2**31), 1),
+        (lambda s: s.astype(jnp.uint32) + jnp.uint32(2**32 - 4096), 2**32 - 4096, 1),
+        (lambda s: 1e6 + s * 0.125, 1e6, 0.125),
+    ],
+)
+def test_large_values_that_hardly_differ_keep_their_digits(function, base, scale):
+    """All of these have their digits in single precision, but their sums have not."""
+    chain = doeblin.doeblin(Coins(), Zero(), 0.2)
+    plain, far = (
+        chain.estimate(jax.random.key(0), one, num_tours=2000, chunk=700)
+        for one in (lambda s: s, function)
+    )
+    assert far.mean - base == pytest.approx(scale * plain.mean, rel=1e-6)
+    assert far.standard_error == pytest.approx(scale * plain.standard_error, rel=1e-6)
+
+
+def test_a_restart_that_returns_no_array_is_refused():
+    for start in (0, [1, 2.5]):
+        chain = doeblin.doeblin(Coins(), FunctionRestart(lambda key, x, s=start: s, None), 0.2)
+        for call in (chain.draw, chain.run):
+            with pytest.raises(InputError, match=r"the restart returns (0|1), and states are made"):
+                call(jax.random.key(0), 3)
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say():

@@ -51,11 +51,13 @@ class Estimate:
 class _Moments:
     """Streaming means and (co)variances of tour sums Y and weights L, for one leaf of the value.
 
-    Chunks are merged as in Chan, Golub & LeVeque (1983): stable, and constant in memory.
+    Chunks are merged as in Chan, Golub & LeVeque (1983): stable, and constant in memory. Values are
+    taken from the first chunk's estimate on: large ones that hardly differ keep their digits.
     """
 
     def __init__(self) -> None:
         self.count = 0
+        self.centre: Any = 0.0
         self.mean_y: Any = 0.0
         self.mean_l = 0.0
         self.yy: Any = 0.0
@@ -64,6 +66,10 @@ class _Moments:
 
     def add(self, values: np.ndarray, weights: np.ndarray) -> None:
         count = len(weights)
+        if not self.count and weights.any():
+            centre = values.mean(axis=0) / weights.mean()
+            self.centre = np.where(np.isfinite(centre), centre, 0.0)
+        values = values - self.centre * weights.reshape((-1,) + (1,) * (values.ndim - 1))
         mean_y, mean_l = values.mean(axis=0), weights.mean()
         centred_y = values - mean_y
         centred_l = (weights - mean_l).reshape((-1,) + (1,) * (values.ndim - 1))
@@ -86,7 +92,7 @@ class _Moments:
         ratio = self.mean_y / self.mean_l
         residual = self.yy - 2 * ratio * self.yl + ratio**2 * self.ll
         variance = np.maximum(residual, 0) / (self.count - 1)
-        return ratio, np.sqrt(variance / self.count) / self.mean_l
+        return self.centre + ratio, np.sqrt(variance / self.count) / self.mean_l
 
 
 def estimate_from_tours(

@@ -128,24 +128,26 @@ def _summed(lanes: Lanes, tours: Tours) -> TourSums:
         chain, function, x, wanted = shared
         stages, kernels = _moving_stages(chain)
 
-        def visit(state: State, stage: Any) -> tuple[Any, Count]:
+        def visit(state: State, stage: Any) -> tuple[Any, Any, Count]:
+            leaves, structure = jax.tree.flatten(function(state))
             # `where` and not a product: what the function says of other stages may be infinite.
-            values = jax.tree.map(
-                lambda value: jnp.where(wanted[stage], jnp.asarray(value, _float(value)), 0),
-                function(state),
-            )
-            return values, wanted[stage].astype(jnp.int32)
+            pairs = [
+                [jnp.where(wanted[stage], part, 0) for part in _in_floats(leaf)] for leaf in leaves
+            ]
+            values, rests = (structure.unflatten(pair[n] for pair in pairs) for n in range(2))
+            return values, rests, wanted[stage].astype(jnp.int32)
 
         def begin(key: RandomKey) -> tuple[State, Any, Any, Count]:
             state = chain.restart.sample(key, x)
-            values, count = visit(state, chain.restart_stage)
-            return state, values, jax.tree.map(jnp.zeros_like, values), count
+            return state, *visit(state, chain.restart_stage)
 
         def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
             state, sums, lost, counts = cargo
             state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-            values, count = visit(state, jnp.asarray(stages)[stage])
-            lost = jax.tree.map(lambda low, s, v: low + _rounding(s, v), lost, sums, values)
+            values, rests, count = visit(state, jnp.asarray(stages)[stage])
+            lost = jax.tree.map(
+                lambda low, s, v, rest: low + _rounding(s, v) + rest, lost, sums, values, rests
+            )
             return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
 
         walk = tour_walk(chain.stage_matrix, chain.restart_stage)
@@ -157,10 +159,22 @@ def _summed(lanes: Lanes, tours: Tours) -> TourSums:
     return over(lanes.mesh, walked, (chain, function, x, wanted))(keys)
 
 
+def _in_floats(value: Any) -> tuple[Array, Array]:
+    """A value as the sum of two floats. Integers may have more digits than a float of their size:
+    their last twelve bits are the second."""
+    kind = _float(value)
+    if not isinstance(value, jax.Array) or not jnp.issubdtype(value.dtype, jnp.integer):
+        whole = jnp.asarray(value, kind)
+        return whole, jnp.zeros_like(whole)
+    low = value & 0xFFF if value.dtype.itemsize >= 4 else jnp.zeros_like(value)
+    return (value - low).astype(kind), low.astype(kind)
+
+
 def _float(value: Any) -> Any:
+    """The type to add it up in: halves of floats would stop at a few hundred steps."""
     try:
         kind = jnp.result_type(value, float)
-    except TypeError:
+    except (TypeError, ValueError):
         raise InputError(
             f"the function returns {value!r:.40}, which is no number: return one, or an array of "
             "them, or a tree of these"
@@ -170,7 +184,7 @@ def _float(value: Any) -> Any:
             "the function returns complex numbers, which have no standard error: return their real "
             "and imaginary parts"
         )
-    return kind
+    return jnp.promote_types(kind, jnp.float32)
 
 
 def _rounding(a: Array, b: Array) -> Array:
@@ -190,6 +204,12 @@ def check_shapes(chain: Chain, x: Input) -> None:
     """Kernels must return states like the restart's; told before any step is run."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     start = eqx.filter_eval_shape(chain.restart.sample, key, x)
+    for leaf in jax.tree.leaves(start):
+        if not hasattr(leaf, "shape"):
+            raise InputError(
+                f"the restart returns {leaf!r:.40}, and states are made of arrays: return one, "
+                f"such as jnp.asarray({leaf!r:.40})"
+            )
     for stage, kernel in enumerate(chain.kernels):
         if kernel is None:
             continue
