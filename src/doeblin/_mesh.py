@@ -110,12 +110,11 @@ def _no_news() -> None:
 
 
 def in_turn(mesh: Mesh | None, programs: Sequence[Callable[..., Any]], *arguments: Any) -> Any:
-    """The first program of the arguments, each other one of what the last found and of them.
+    """Functions of a module, compiled: each gets what the one before it found, and the arguments.
 
-    They are functions of a module, and compiled: together, but on a mesh each alone, so that what
-    is anybody's code is in others than those where devices speak with each other. For a device that
-    refuses what it has to do ends there, and others that waited for it in the same program would
-    wait for ever (XLA ends the process after a minute).
+    On a mesh each is a program of its own. A device that refuses what it has to do ends there, and
+    others that waited for it in the same program would wait for ever (XLA ends the process after a
+    minute). So anybody's code is in other programs than where devices speak with each other.
     """
     if mesh is None:
         return _in_one(tuple(programs), arguments)

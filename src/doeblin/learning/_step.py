@@ -179,6 +179,7 @@ def updated(found: Gathered, model: Any, key: RandomKey, rows: Rows, mesh: Mesh 
 def _update(
     gradient: Any, learned: Any, fixed: Any, solver: Solver, state: Any, penalty: Any
 ) -> tuple[Any, Any, dict[str, Any]]:
+    """By each device for itself: penalties and optimisers are anybody's code."""
     cost = jnp.zeros(())
     if penalty is not None:
 
