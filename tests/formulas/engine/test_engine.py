@@ -112,11 +112,11 @@ def engines_of(method: Method) -> tuple[str, ...]:
 
 def cases() -> list:
     """All kernels by weights are in the method of all stages, too: compiled alone, they are
-    thorough. By pairs it is the other way round."""
+    thorough. Without weights it is the other way round."""
 
     def dear(options: str, number: int, engine: str) -> bool:
         whole = METHODS[number] is ALL_STAGES
-        return engine != "plain" and (options, whole) in {("weights", False), ("pairs", True)}
+        return engine != "plain" and whole == (options != "weights")
 
     return [
         pytest.param(
