@@ -44,6 +44,20 @@ def test_estimates_within_stages():
     assert abs(estimate.mean - truth) <= 5 * estimate.standard_error
 
 
+@pytest.mark.parametrize(("num_tours", "covered"), [(64, 0.85), (256, 0.91), (1024, 0.94)])
+def test_intervals_of_the_age_cover_as_often_as_documented(num_tours, covered):
+    rng, rate, times = np.random.default_rng(0), 0.05, 1000
+    held = 0
+    for _ in range(times):
+        lengths = rng.geometric(rate, num_tours).astype(float)
+        ages = lengths * (lengths - 1) / 2  # 0 + 1 + … up to the tour's last state
+        sums = TourSums(ages, np.zeros(num_tours), lengths, lengths.astype(int))
+        found = estimate_from_tours(lambda first, count, sums=sums: sums, num_tours, num_tours)
+        low, high = found.interval(0.95)
+        held += low <= (1 - rate) / rate <= high
+    assert abs(held / times - covered) < 4 * np.sqrt(covered * (1 - covered) / times) + 0.01
+
+
 class Coins(AbstractKernel):
     """How many heads in a row of fair coins, from a number on."""
 

@@ -30,7 +30,9 @@ class Estimate:
 
     `mean` and `standard_error` have the structure of the function's value. They know what the tours
     met: an event that happens in one tour of a thousand is, in a hundred, most often 0 ± 0. Until
-    it was met in a dozen tours or so, the interval is too short; ask for more of them.
+    it was met in a dozen tours or so, the interval is too short; ask for more of them. So it is
+    where long tours count for most: of the age, an interval of 95 % holds the truth in some 85 % of
+    cases with 64 tours, in 91 % with 256 and in 94 % with 1,024.
     """
 
     mean: Any
