@@ -81,7 +81,7 @@ def test_keys_whose_bits_depend_on_others_are_replaced(kind):
 
 
 def test_generators_of_others_are_not_trusted():
-    """One that does as `rbg` does, by another name, and with more words than it needs."""
+    """One that does as `rbg` does, by another name."""
     rbg = jax.extend.random.rbg_prng_impl
     own = jax.extend.random.define_prng_impl(
         key_shape=(4,),

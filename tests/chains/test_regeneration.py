@@ -55,6 +55,7 @@ def test_intervals_of_the_age_cover_as_often_as_documented(num_tours, covered):
         found = estimate_from_tours(lambda first, count, sums=sums: sums, num_tours, num_tours)
         low, high = found.interval(0.95)
         held += low <= (1 - rate) / rate <= high
+    # The documented shares are rounded to a hundredth.
     assert abs(held / times - covered) < 4 * np.sqrt(covered * (1 - covered) / times) + 0.01
 
 
