@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from doeblin.cli import main
+from doeblin.gestures.decoder import Model
 
 
 @pytest.fixture
@@ -43,6 +45,29 @@ def test_the_same_seed_makes_the_same_gestures(run, data):
     assert set(rows[0]) == {"id", "user", "word", "kw", "kh", "x", "y", "t"}
     _, other, _ = run("gestures", "generate", *options, "--seed", 4)
     assert other != out
+
+
+def test_what_was_learned_stays_where_a_model_cannot_be_saved(run, data, tmp_path, monkeypatch):
+    """The state is removed when the model is there, and a file that only has such a name is not."""
+    out, state = tmp_path / "model.safetensors", tmp_path / "model.safetensors.checkpoint"
+    other = tmp_path / "model.safetensors.checkpoint.network"
+    other.write_text("mine")
+    options = ("--passes", 2, "--lexicon-size", 500)
+    command = ("gestures", "train", first(20, data), "--out", out, *options)
+    save = Model.save
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Model, "save", full)
+    status, _, said = run(*command)
+    assert status == 74 and "No space left on device" in said and state.exists()
+    monkeypatch.setattr(Model, "save", save)
+    status, _, _ = run(*command)
+    assert status == 0 and not state.exists() and other.read_text() == "mine"
+    whole = tmp_path / "whole.safetensors"
+    assert run(*command[:4], whole, *command[5:])[0] == 0
+    np.testing.assert_array_equal(Model.load(out).weights, Model.load(whole).weights)
 
 
 def test_train_decode_and_evaluate(run, data, tmp_path):

@@ -163,7 +163,7 @@ def train(
     from ..gestures.decoder import train as train_model
 
     checkpoint = checkpoint or Path(f"{out}.checkpoint")
-    second = f"{checkpoint}.network" if neural_restart else None
+    second = Path(f"{checkpoint}.network") if neural_restart else None
     check_outputs(
         {"--out": out, "--checkpoint": checkpoint, "--checkpoint (with .network)": second},
         {"DATA": data, "the layout": layout, "the lexicon": lexicon},
@@ -187,6 +187,8 @@ def train(
             checkpoint=checkpoint,
         )
     model.save(out)
+    for state in filter(None, (checkpoint, second)):
+        state.unlink(missing_ok=True)
     seconds = time.perf_counter() - start
     if neural and model.word_network is None:
         said = "too few gestures whose words are found, to train networks: the model has none"

@@ -70,7 +70,9 @@ def train(
     passes again.
 
     With `checkpoint`, the state is written there every `checkpoint_steps` steps and training goes
-    on from it if the file is there; the result is the same as without interruption.
+    on from it if the file is there; the result is the same as without interruption. That of u's
+    network is in a file with `.network` after its name. They stay: remove them once the model is
+    saved.
     """
     layout, plan, lexicon = (
         layout or Layout.qwerty(),
@@ -104,8 +106,6 @@ def train(
         model = replace(model, weights=weights, network=network)
     model = _train_words(usable, lexicon, model, plan, factors, neural, progress)
     about = {"gestures": len(usable), "lexicon": len(lexicon), "plan": asdict(plan)}
-    for one in kept.values():
-        one.path.unlink(missing_ok=True)
     return replace(model, about=about)
 
 
