@@ -371,7 +371,7 @@ def test_whole_numbers_of_any_kind_will_do():
         (lambda: PLAIN.estimate(KEY, len, stages="ab"), "stages = 'ab' must be a list"),
         (lambda: PLAIN.estimate(KEY, len, stages=1), "stages = 1 must be a list"),
         (lambda: PLAIN.estimate(KEY, lambda s: jnp.exp(1j * s)), "real and imaginary parts"),
-        (lambda: PLAIN.estimate(KEY, lambda s: "a"), "returns 'a', which is no number"),
+        (lambda: PLAIN.estimate(KEY, lambda s: "a"), "returns 'a', which cannot be averaged"),
         (lambda: PLAIN.run(KEY, 3, start=jnp.array(1)), "is no Position"),
         (lambda: PLAIN.run(KEY, 3, start=Position(0, 9, 0, 0)), "start.stage = 9 is none of 0"),
         (lambda: PLAIN.run(KEY, 3, start=Position(7, 0, 0, 0)), "start.state = 7 is none of 0"),

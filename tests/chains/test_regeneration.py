@@ -12,8 +12,9 @@ from scipy.stats import t as student
 
 import doeblin
 from doeblin import InputError, Schedule
-from doeblin.chains import _tours
-from doeblin.chains._regeneration import Estimate, TourSums, estimate_from_tours
+from doeblin.chains import _sums
+from doeblin.chains._regeneration import Estimate, estimate_from_tours
+from doeblin.chains._sums import Sum, TourSums
 from doeblin.kernels import AbstractKernel, AbstractRestart, FunctionRestart
 
 from .test_chain import SCHEDULES, finite_chain
@@ -51,7 +52,8 @@ def test_intervals_of_the_age_cover_as_often_as_documented(num_tours, covered):
     for _ in range(times):
         lengths = rng.geometric(rate, num_tours).astype(float)
         ages = lengths * (lengths - 1) / 2  # 0 + 1 + … up to the tour's last state
-        sums = TourSums(ages, np.zeros(num_tours), lengths, lengths.astype(int))
+        nothing = np.zeros(num_tours)
+        sums = TourSums(Sum((nothing,), ages, nothing), lengths, lengths.astype(int))
         found = estimate_from_tours(lambda first, count, sums=sums: sums, num_tours, num_tours)
         low, high = found.interval(0.95)
         held += low <= (1 - rate) / rate <= high
@@ -110,6 +112,58 @@ def test_large_values_that_hardly_differ_keep_their_digits(function, base, scale
     )
     assert far.mean - base == pytest.approx(scale * plain.mean, rel=1e-6)
     assert far.standard_error == pytest.approx(scale * plain.standard_error, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "base", "scale"),
+    [
+        (lambda s: jnp.int32(10**9) + s % 4, 10**9, 1),
+        (lambda s: jnp.int32(4095) + s % 4, 4095, 1),
+        (lambda s: jnp.where(s % 4 == 0, 2**31 - 4, 2**31 - 4 + s % 4), 2**31 - 4, 1),
+        (lambda s: 1e8 + 8.0 * (s % 4), 1e8, 8),
+        (lambda s: jnp.float32(1e8), 1e8, 0),
+        (lambda s: jnp.int32(2**31 - 1), 2**31 - 1, 0),
+    ],
+)
+def test_nor_do_they_lose_them_on_long_tours(function, base, scale):
+    """By tours of 10,000 steps, whose sums have twice the digits of single precision."""
+    chain = doeblin.doeblin(Coins(), Zero(), 1e-4)
+    plain, far = (
+        chain.estimate(jax.random.key(0), one, num_tours=20) for one in (lambda s: s % 4, function)
+    )
+    assert far.mean - base == pytest.approx(scale * plain.mean, abs=1e-6)
+    assert far.standard_error == pytest.approx(scale * plain.standard_error, abs=1e-6)
+
+
+@pytest.mark.parametrize("chunk", [100, 7, 1])
+def test_what_is_infinite_stays_so_however_it_is_added_up(chunk):
+    chain = doeblin.doeblin(Coins(), Zero(), 0.2)
+
+    def function(state):
+        odd = state % 2 == 1
+        up = jnp.where(odd, jnp.inf, 1.0)
+        return {"up": up, "down": -up, "both": jnp.stack([1 / up, jnp.where(odd, up, -jnp.inf)])}
+
+    found = chain.estimate(jax.random.key(0), function, num_tours=100, chunk=chunk)
+    assert found.mean["up"] == np.inf and found.mean["down"] == -np.inf
+    np.testing.assert_array_equal(np.isfinite(found.mean["both"]), [True, False])
+    np.testing.assert_array_equal(np.isfinite(found.standard_error["both"]), [True, False])
+    assert np.isnan(found.mean["both"][1]) and np.isnan(found.standard_error["up"])
+
+
+def test_one_tour_says_nothing_of_its_error():
+    """A stage that few tours enter: with one of them the error would be zero."""
+    schedule = Schedule([[0.5, 0.49, 0.01], [0.3, 0.7, 0], [0.1, 0, 0.9]])
+    chain, _ = finite_chain(schedule)
+    said = set()
+    for seed in range(30):
+        try:
+            found = chain.estimate(jax.random.key(seed), jnp.sin, num_tours=50, stages=[2])
+        except InputError as error:
+            said.add(str(error).partition(" visited")[0])
+        else:
+            assert found.standard_error > 0
+    assert said == {"no tour of 50", "one tour alone of 50"}
 
 
 def test_a_restart_that_returns_no_array_is_refused():
@@ -174,8 +228,9 @@ def test_ratios_and_errors_are_those_of_the_textbook(chunk: int):
 
     def sums(first: int, count: int) -> TourSums:
         rows = np.arange(first, first + count) % 7
-        low = np.full((count, 2), 0.25)
-        return TourSums(y[rows] - low, low, weights[rows], steps[rows])
+        first, lost = np.full((count, 2), 2.5), np.full((count, 2), 0.25)
+        total = y[rows] - first * weights[rows, None] - lost
+        return TourSums(Sum((first,), total, lost), weights[rows], steps[rows])
 
     found = estimate_from_tours(sums, 7, chunk)
     ratio = y.sum(axis=0) / weights.sum()
@@ -208,7 +263,7 @@ def test_bad_arguments_are_named():
         with pytest.raises(InputError, match=rf"confidence = {confidence} is outside \(0, 1\)"):
             estimate.interval(confidence)
     never = Schedule([[0.2, 0.8, 0], [0.3, 0.7, 0], [0.5, 0.4, 0.1]])
-    with pytest.raises(InputError, match="no tour visited the stages"):
+    with pytest.raises(InputError, match="no tour of 10 visited the stages"):
         finite_chain(never)[0].estimate(key, lambda s: s * 1.0, num_tours=10, stages=[2])
 
 
@@ -221,7 +276,7 @@ def test_what_a_sum_loses_is_known_exactly():
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=200) * 10.0 ** rng.integers(-6, 7, 200) for _ in range(2))
     a, b = a.astype(np.float32), b.astype(np.float32)
-    lost = np.asarray(jax.jit(_tours._rounding)(a, b))
+    total, lost = jax.tree.map(np.asarray, jax.jit(_sums._added)(a, b))
     exact = [Fraction(float(x)) + Fraction(float(y)) for x, y in zip(a, b, strict=True)]
-    said = [Fraction(float(x)) + Fraction(float(y)) for x, y in zip(a + b, lost, strict=True)]
+    said = [Fraction(float(x)) + Fraction(float(y)) for x, y in zip(total, lost, strict=True)]
     assert said == exact and np.count_nonzero(lost) > 50

@@ -23,7 +23,8 @@ from ..kernels import AbstractKernel, AbstractRestart, FiniteKernel, FiniteResta
 from ..schedules import Certificate, Schedule, certify, checked_epsilon
 from ._by_value import ByValue, NotByValueError, Once, by_value
 from ._keys import checked_key
-from ._regeneration import Estimate, TourSums, estimate_from_tours
+from ._regeneration import Estimate, estimate_from_tours
+from ._sums import TourSums
 from ._tours import Lanes, Tours, check_shapes, exact_draws, tour_sums
 
 
@@ -99,7 +100,7 @@ class Chain(eqx.Module):
             jax.lax.switch(stage, moves),
             stage,
             jnp.where(restarted, 0, position.age + 1),
-            position.tour + restarted,
+            position.tour + restarted.astype(jnp.int32),
         )
 
     def run(

@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
 from scipy.special import stdtrit
 
 from .._errors import InputError
-
-
-class TourSums(NamedTuple):
-    """For each tour: the function's sum over the states that count, how many do, the length."""
-
-    values: Any
-    lost: Any
-    """What rounding took from the sums."""
-    weights: Any
-    steps: Any
+from ._sums import Sum, TourSums
 
 
 @dataclass(frozen=True)
@@ -54,24 +45,33 @@ class _Moments:
     """Streaming means and (co)variances of tour sums Y and weights L, for one leaf of the value.
 
     Chunks are merged as in Chan, Golub & LeVeque (1983): stable, and constant in memory. Values are
-    taken from the first chunk's estimate on: large ones that hardly differ keep their digits.
+    taken from the first of all that counts: large ones that hardly differ keep their digits.
     """
 
     def __init__(self) -> None:
         self.count = 0
+        self.visits = 0
         self.centre: Any = 0.0
+        self.beyond: Any = 0.0
         self.mean_y: Any = 0.0
         self.mean_l = 0.0
         self.yy: Any = 0.0
         self.yl: Any = 0.0
         self.ll = 0.0
 
-    def add(self, values: np.ndarray, weights: np.ndarray) -> None:
+    def add(self, sums: Sum, weights: np.ndarray) -> None:
         count = len(weights)
-        if not self.count and weights.any():
-            centre = values.mean(axis=0) / weights.mean()
-            self.centre = np.where(np.isfinite(centre), centre, 0.0)
-        values = values - self.centre * weights.reshape((-1,) + (1,) * (values.ndim - 1))
+        first = np.add.reduce([part.astype(np.float64) for part in sums.first])
+        if not self.visits and weights.any():
+            self.centre = first[np.argmax(weights > 0)]
+        self.visits += int(np.count_nonzero(weights))
+        values = sums.total.astype(np.float64)
+        values += np.where(np.isfinite(values), sums.lost, 0)
+        values += (first - self.centre) * weights.reshape((-1,) + (1,) * (values.ndim - 1))
+        # What is infinite or NaN is so in the end, in whatever order it comes.
+        finite = np.isfinite(values)
+        self.beyond = self.beyond + np.where(finite, 0, values).sum(axis=0)
+        values = np.where(finite, values, 0)
         mean_y, mean_l = values.mean(axis=0), weights.mean()
         centred_y = values - mean_y
         centred_l = (weights - mean_l).reshape((-1,) + (1,) * (values.ndim - 1))
@@ -87,14 +87,17 @@ class _Moments:
 
     def ratio(self) -> tuple[Any, Any]:
         """E[Y]/E[L] and its standard error by the delta method."""
-        if self.mean_l == 0:
+        if self.visits < 2:
             raise InputError(
-                "no tour visited the stages asked for; ask for more tours or other stages"
+                f"{('no tour', 'one tour alone')[self.visits]} of {self.count} visited the stages "
+                "asked for; ask for more tours or other stages"
             )
         ratio = self.mean_y / self.mean_l
         residual = self.yy - 2 * ratio * self.yl + ratio**2 * self.ll
-        variance = np.maximum(residual, 0) / (self.count - 1)
-        return self.centre + ratio, np.sqrt(variance / self.count) / self.mean_l
+        error = np.sqrt(np.maximum(residual, 0) / (self.count - 1) / self.count) / self.mean_l
+        finite = np.isfinite(self.beyond)
+        mean = np.where(finite, self.centre + ratio, self.beyond)
+        return mean[()], np.where(finite, error, np.nan)[()]
 
 
 def estimate_from_tours(
@@ -110,12 +113,11 @@ def estimate_from_tours(
     for first in range(0, num_tours, chunk):
         found = jax.tree.map(np.asarray, sums(first, chunk))
         tours = jax.tree.map(lambda leaf, first=first: leaf[: num_tours - first], found)
-        leaves, structure = jax.tree.flatten(tours.values)
+        leaves, structure = jax.tree.flatten(tours.values, is_leaf=lambda it: isinstance(it, Sum))
         moments = moments or [_Moments() for _ in leaves]
-        for leaf, lost, moment in zip(leaves, jax.tree.leaves(tours.lost), moments, strict=True):
-            whole = leaf.astype(np.float64)
-            whole += np.where(np.isfinite(whole), lost, 0)
-            moment.add(whole, tours.weights.astype(np.float64))
+        for leaf, moment in zip(leaves, moments, strict=True):
+            with np.errstate(over="ignore", invalid="ignore"):
+                moment.add(leaf, tours.weights.astype(np.float64))
         num_steps += int(tours.steps.sum(dtype=np.int64))
     ratios = [moment.ratio() for moment in moments]
     mean = jax.tree.unflatten(structure, [ratio for ratio, _ in ratios])

@@ -18,7 +18,7 @@ from .._mesh import in_turn, laid_out, over
 from ..kernels import AbstractKernel
 from ._keys import TourKeys, keys_of_draws, keys_of_tours
 from ._packing import Packed, walk_packed
-from ._regeneration import TourSums
+from ._sums import Sum, TourSums
 from ._walk import draw_walk, tour_walk
 
 if TYPE_CHECKING:
@@ -128,70 +128,30 @@ def _summed(lanes: Lanes, tours: Tours) -> TourSums:
         chain, function, x, wanted = shared
         stages, kernels = _moving_stages(chain)
 
-        def visit(state: State, stage: Any) -> tuple[Any, Any, Count]:
-            leaves, structure = jax.tree.flatten(function(state))
-            # `where` and not a product: what the function says of other stages may be infinite.
-            pairs = [
-                [jnp.where(wanted[stage], part, 0) for part in _in_floats(leaf)] for leaf in leaves
-            ]
-            values, rests = (structure.unflatten(pair[n] for pair in pairs) for n in range(2))
-            return values, rests, wanted[stage].astype(jnp.int32)
+        def counted(sums: Any, count: Count, state: State, stage: Any) -> tuple[Any, Count]:
+            values, counts = function(state), wanted[stage]
+            if sums is None:
+                sums = jax.tree.map(Sum.of_nothing, values)
+            begins = counts & (count == 0)
+            sums = jax.tree.map(lambda value, own: own.plus(value, counts, begins), values, sums)
+            return sums, count + counts.astype(jnp.int32)
 
-        def begin(key: RandomKey) -> tuple[State, Any, Any, Count]:
+        def begin(key: RandomKey) -> tuple[State, Any, Count]:
             state = chain.restart.sample(key, x)
-            return state, *visit(state, chain.restart_stage)
+            return state, *counted(None, jnp.array(0, jnp.int32), state, chain.restart_stage)
 
         def advance(key: RandomKey, cargo: Any, stage: Count, tour: Count) -> Any:
-            state, sums, lost, counts = cargo
+            state, sums, count = cargo
             state = jax.lax.switch(stage, [lambda k=k: k.sample(key, state, x) for k in kernels])
-            values, rests, count = visit(state, jnp.asarray(stages)[stage])
-            lost = jax.tree.map(
-                lambda low, s, v, rest: low + _rounding(s, v) + rest, lost, sums, values, rests
-            )
-            return state, jax.tree.map(jnp.add, sums, values), lost, counts + count
+            return state, *counted(sums, count, state, jnp.asarray(stages)[stage])
 
         walk = tour_walk(chain.stage_matrix, chain.restart_stage)
 
         packed = walk_packed(keys, walk, jax.vmap(begin)(keys.start), advance, lanes.each)
-        _, sums, lost, counts = packed.cargo
-        return TourSums(sums, lost, counts, packed.steps + 1)
+        _, sums, counts = packed.cargo
+        return TourSums(sums, counts, packed.steps + 1)
 
     return over(lanes.mesh, walked, (chain, function, x, wanted))(keys)
-
-
-def _in_floats(value: Any) -> tuple[Array, Array]:
-    """A value as the sum of two floats. Integers may have more digits than a float of their size:
-    their last twelve bits are the second."""
-    kind = _float(value)
-    if not isinstance(value, jax.Array) or not jnp.issubdtype(value.dtype, jnp.integer):
-        whole = jnp.asarray(value, kind)
-        return whole, jnp.zeros_like(whole)
-    low = value & 0xFFF if value.dtype.itemsize >= 4 else jnp.zeros_like(value)
-    return (value - low).astype(kind), low.astype(kind)
-
-
-def _float(value: Any) -> Any:
-    """The type to add it up in: halves of floats would stop at a few hundred steps."""
-    try:
-        kind = jnp.result_type(value, float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"the function returns {value!r:.40}, which is no number: return one, or an array of "
-            "them, or a tree of these"
-        ) from None
-    if jnp.issubdtype(kind, jnp.complexfloating):
-        raise InputError(
-            "the function returns complex numbers, which have no standard error: return their real "
-            "and imaginary parts"
-        )
-    return jnp.promote_types(kind, jnp.float32)
-
-
-def _rounding(a: Array, b: Array) -> Array:
-    """a + b less what `a + b` rounds to (Knuth): tours may be longer than a float's digits."""
-    total = a + b
-    added = total - a
-    return (a - (total - added)) + (b - added)
 
 
 def _moving_stages(chain: Chain) -> tuple[np.ndarray, list[AbstractKernel]]:
