@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import doeblin
-from doeblin.chains._by_value import ByValue, NotByValueError, by_value
+from doeblin.chains._by_value import ByValue, ModuleByValue, NotByValueError, by_value
 from doeblin.kernels import FiniteKernel, FiniteRestart
 
 compiled: list[str] = []
@@ -153,7 +154,7 @@ def _uses_global(state: Any) -> Any:
 def same(first: Any, second: Any) -> bool:
     """Whether the two would share a compiled program (and, with equal arrays, its results)."""
     one, other = by_value(first), by_value(second)
-    if not (isinstance(one, ByValue) and isinstance(other, ByValue)):
+    if not isinstance(one, ByValue | ModuleByValue) or type(one) is not type(other):
         return one == other
     return jax.tree.structure(one) == jax.tree.structure(other)
 
@@ -239,6 +240,54 @@ def test_what_may_have_changed_is_compiled_anew():
     before = estimated(own.method)[0]
     Own.scale = 5.0
     assert estimated(own.method)[0] == pytest.approx(5 * before)
+
+
+class Holder(eqx.Module):
+    """Calls what it holds, by a method, and looks at a global name and at its class."""
+
+    held: Any
+    fixed: Any = eqx.field(static=True, default=())
+    offset = 0.0
+
+    def __call__(self, state: Any) -> Any:
+        return self.scaled(state) + SCALE * self.offset
+
+    def scaled(self, state: Any) -> Any:
+        return self.held(state) if callable(self.held) else self.held * state
+
+
+def test_modules_are_compared_by_what_they_look_at(monkeypatch: pytest.MonkeyPatch):
+    """Not by their fields alone: a method reads globals and classes, a function in a field, too."""
+    number, array, network = (
+        Holder(2.0),
+        Holder(jnp.ones(2)),
+        Holder(eqx.nn.MLP(1, 1, 2, 1, key=jax.random.key(0))),
+    )
+    kept = [number, array, network, Holder(_uses_global), number.scaled, Holder(Holder([number]))]
+    assert all(same(one, one) for one in kept)
+    assert same(array, Holder(jnp.zeros(2))) and not same(number, Holder(3.0))
+    assert same(Holder(np.arange(2)), Holder(np.arange(2)))
+    assert not same(Holder(np.arange(2)), Holder(np.ones(2, int)))
+    settings = types.SimpleNamespace(scale=1.0)
+    for one in (
+        Holder(settings),
+        Holder(1.0, fixed=settings),
+        Holder(lambda s: settings.scale * s),
+    ):
+        assert not same(one, one)
+    for owner, name in ((sys.modules[__name__], "SCALE"), (Holder, "offset")):
+        before = [by_value(one) for one in kept]
+        monkeypatch.setattr(owner, name, 7.0)
+        for one, old in zip(kept, before, strict=True):
+            assert jax.tree.structure(by_value(one)) != jax.tree.structure(old)
+
+
+def test_a_module_that_changed_is_not_what_it_was():
+    items = [1.0]
+    holder = Holder(lambda state: items[0] * state)
+    first = estimated(holder)[0]
+    items[0] = 3.0
+    assert estimated(holder)[0] == pytest.approx(3 * first)
 
 
 class Pair(NamedTuple):

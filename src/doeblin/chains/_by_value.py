@@ -3,14 +3,16 @@
 JAX compares functions by identity: every `lambda` is a new one, and costs a compilation. Here two
 functions are the same if they have the same code and the same surroundings: defaults, enclosed
 variables and global names, and those of the functions they call. JAX arrays among these become
-arguments of the compiled program. Where it is not certain that nothing else matters (an object of
-the user's, a module of the user's, an import inside), the function is the same as no other, not
-even as itself at another time: what it looks at may have changed since.
+arguments of the compiled program. So it is with Equinox modules, by their fields and the methods
+of their classes. Where it is not certain that nothing else matters (an object of the user's, an
+imported module of the user's, an import inside), the function is the same as no other, not even as
+itself at another time: what it looks at may have changed since.
 """
 
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import dis
 import functools
 import sys
@@ -27,11 +29,26 @@ from jaxtyping import Array
 # Packages whose functions and modules stay what they are.
 _FIXED = {"jax", "jaxlib", "numpy", "math", "equinox", "optax", "doeblin"}
 _BUILTINS = {
-    *("abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "float", "int"),
+    *(
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "callable",
+        "complex",
+        "dict",
+        "divmod",
+        "enumerate",
+        "float",
+        "int",
+    ),
     *("isinstance", "len", "list", "map", "max", "min", "pow", "range", "reversed", "round"),
     *("set", "slice", "sorted", "sum", "tuple", "zip"),
 }
 _REFUSED = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_BUILD_CLASS"}
+# What makes a module or compares it, and is not used when it is called.
+_OF_MAKING = {"__init__", "__post_init__", "__check_init__", "__eq__", "__hash__", "__repr__"}
+_OF_MAKING |= {"__init_subclass__", "__class_getitem__", "_abc_impl"}
 
 
 class _Named(NamedTuple):
@@ -64,16 +81,33 @@ class ByValue(eqx.Module):
 
 def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function to be compared by value where that is safe, else one to be used once."""
-    module: Any = eqx.Module  # its arrays are arguments, and its class does not change
-    if _is_fixed(function) or isinstance(function, module):
+    if _is_fixed(function):
         return function
     if isinstance(function, functools.partial):
         inner, given, named = function.func, function.args, function.keywords
         return by_value(lambda state: inner(*given, state, **named))
     try:
-        return ByValue(function) if isinstance(function, types.FunctionType) else Once(function)
+        if isinstance(function, types.FunctionType):
+            return ByValue(function)
+        return ModuleByValue(function) if _is_module(function) else Once(function)
     except NotByValueError:
         return Once(function)
+
+
+class ModuleByValue(eqx.Module):
+    """A module that can be called, and what it looks at besides its arrays."""
+
+    recipe: Any = eqx.field(static=True)
+    module: Any
+
+    def __init__(self, module: Any):
+        held: list[Array] = []
+        # Arrays that functions enclose are in the compiled program, and the same as themselves.
+        self.recipe = _module_recipe(module, held), tuple(_Fixed(array) for array in held)
+        self.module = module
+
+    def __call__(self, state: Any) -> Any:
+        return self.module(state)
 
 
 class Once:
@@ -167,11 +201,50 @@ def _function_recipe(
     return "function", _Code(code), tuple(_recipe(part, arrays, inside) for part in parts)
 
 
+def _is_module(value: Any) -> bool:
+    kind: Any = eqx.Module
+    return isinstance(value, kind)
+
+
+def _module_recipe(module: Any, arrays: list[Array]) -> tuple[Any, ...]:
+    """Of all but the arrays among its fields, which are told apart as arguments are."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, jax.Array):
+            return None
+        if _is_module(value):
+            return _module_recipe(value, arrays)
+        if type(value) in (tuple, list):
+            return tuple(of(item) for item in value)
+        if type(value) is dict:
+            return tuple((of(key), of(item)) for key, item in value.items())
+        return _recipe(value, arrays, ())
+
+    fields = [vars(module).get(field.name) for field in dataclasses.fields(module)]
+    return "module", _class_recipe(type(module), arrays), of(fields)
+
+
+def _class_recipe(kind: type, arrays: list[Array]) -> tuple[Any, ...]:
+    """What is in a class and in those that it is made of, but for what the fields make up for."""
+    found = []
+    for owner in kind.__mro__:
+        if owner.__module__.partition(".")[0] in sys.stdlib_module_names or _is_fixed(owner):
+            continue
+        for name, one in vars(owner).items():
+            bare = one.__func__ if isinstance(one, staticmethod | classmethod) else one
+            parts = [one.fget, one.fset] if isinstance(one, property) else [bare]
+            of_python = name.startswith("__") and not isinstance(bare, types.FunctionType)
+            if not of_python and name not in _OF_MAKING:
+                found.append((name, *(_recipe(part, arrays, ()) for part in parts)))
+    return tuple(found)
+
+
 def _names(code: types.CodeType) -> set[str]:
-    """All names that the code, and code inside it, may look up outside of itself."""
-    if any(step.opname in _REFUSED for step in dis.get_instructions(code)):
+    """All names that the code, and code inside it, looks up outside of itself."""
+    steps = list(dis.get_instructions(code))
+    if any(step.opname in _REFUSED for step in steps):
         raise NotByValueError
-    names = set(code.co_names)
+    names = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names |= _names(constant)
