@@ -337,6 +337,22 @@ def test_whole_numbers_of_any_kind_will_do():
             r"type uint32 and shape \(2,\) is not a random key: .* jax.random.key\(seed\)",
             marks=unless_annotations_are_checked,
         ),
+        *(
+            pytest.param(
+                lambda key=key: finite_chain(SCHEDULES["plain"])[0].run(key, 5),
+                message,
+                marks=unless_annotations_are_checked,
+            )
+            for key, message in (
+                (2**70, r"key = 1180591620717411303424 is .*: write jax.random.key\(0\)"),
+                (-1, r"key = -1 is not a random key: write jax.random.key\(0\)"),
+                (np.int64(3), r"key = .*3.* is not a random key: write jax.random.key\(3\)"),
+                (jnp.uint32(4), r"shape \(\) is not a random key: write jax.random.key\(4\)"),
+                (jnp.zeros(3, jnp.uint32), r"shape \(3,\) is .*: write jax.random.key\(0\)"),
+                (jnp.zeros(2, int), r"type int\d+ and .*: write jax.random.key\(0\)"),
+                (jax.random.split(KEY), r"key: one random key is needed, got \(2,\) of them"),
+            )
+        ),
         pytest.param(
             lambda: finite_chain(SCHEDULES["plain"])[0].run(7, 5),
             r"write jax.random.key\(7\)",

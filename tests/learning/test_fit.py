@@ -222,12 +222,35 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path, checkpoin
         ([(None, "b"), (None, "ab")], {}, "hold 'b', which is no number"),
         ([(None, 0)], {"validation": []}, "`validation` has no examples"),
         ([(None, 0)], {"checkpoint": "."}, r"checkpoint = '\.' is a folder"),
+        *(
+            ([(None, 0)], {"seed": seed}, message)
+            for seed, message in (
+                (-1, "seed = -1 must be at least 0"),
+                (2**63, r"seed = 9223372036854775808 must be below 2\*\*63"),
+                (1.5, "seed = 1.5 must be a whole number"),
+                ("a", "seed = 'a' must be a whole number"),
+                (jax.random.key(0), "(?s)seed = .* must be a whole number"),
+            )
+        ),
     ],
 )
 def test_what_are_no_examples_is_said(examples, options, message):
     objective = likelihood(RestartLikelihood(), PLAIN.build)
     with pytest.raises(InputError, match=message):
         fit(objective, start(), examples, epochs=1, batch_size=2, **options)
+    if "seed" in options:
+        with pytest.raises(InputError, match=message):
+            log_likelihood(objective, start(), examples, **options)
+
+
+def test_seeds_are_whole_numbers_of_any_type():
+    found = [
+        fit(SIMPLE, start(), data(8, 0), epochs=1, seed=seed).parameters["u"]
+        for seed in (3, np.int64(3), jnp.int32(3))
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    fit(SIMPLE, start(), data(8, 0), epochs=1, seed=2**63 - 1)
 
 
 def test_leftovers_of_the_dead_are_removed_and_not_what_others_are_writing(tmp_path):

@@ -8,35 +8,47 @@ was given away is never looked at again.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Int, Key
 
 from .._custom_types import RandomKey
 from .._errors import InputError
 from .._random import alone, quick
+from .._seeds import SEEDS
 
 
 def checked_key(key: Any) -> RandomKey:
     """One typed key, whose bits depend on it alone, or an error that says how to get one."""
     dtype = getattr(key, "dtype", None)
-    if dtype is None:
-        remedy = f"jax.random.key({key})" if isinstance(key, int) else "jax.random.key(0)"
-        raise InputError(f"{key!r} is not a random key; write {remedy}")
-    if not jnp.issubdtype(dtype, jax.dtypes.prng_key):
-        raise InputError(
-            f"an array of type {dtype} and shape {jnp.shape(key)} is not a random key: doeblin "
-            "takes the typed keys of jax.random.key(seed), not the arrays of "
-            "jax.random.PRNGKey(seed); jax.random.wrap_key_data(array) turns one into the other"
-        )
+    if dtype is None or not jnp.issubdtype(dtype, jax.dtypes.prng_key):
+        kind = f"an array of type {dtype} and shape {jnp.shape(key)}"
+        said = f"{key!r:.40}" if dtype is None or isinstance(key, np.generic) else kind
+        raise InputError(f"key = {said} is not a random key: {_remedy(key)}")
     if jnp.shape(key) != ():
         raise InputError(
-            f"one random key is needed, got {jnp.shape(key)} of them; for many runs, `jax.vmap` "
-            "over the keys"
+            f"key: one random key is needed, got {jnp.shape(key)} of them; for many runs, "
+            "`jax.vmap` over the keys"
         )
     return alone(key)
+
+
+def _remedy(key: Any) -> str:
+    plain = jax.random.PRNGKey(0)
+    if getattr(key, "dtype", None) == plain.dtype and jnp.shape(key) == plain.shape:
+        return (
+            "doeblin takes the typed keys of jax.random.key(seed), not the arrays of "
+            "jax.random.PRNGKey(seed); jax.random.wrap_key_data(array) turns one into the other"
+        )
+    try:
+        seed = operator.index(key)
+    except TypeError:
+        seed = 0
+    return f"write jax.random.key({seed if 0 <= seed < SEEDS else 0})"
 
 
 class TourKeys(NamedTuple):

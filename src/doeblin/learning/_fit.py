@@ -23,7 +23,7 @@ from .._custom_types import RandomKey
 from .._errors import InputError
 from .._mesh import at_home, check_agreement, checked_mesh, everywhere, using, writes
 from .._plain import plain_errors
-from .._seeds import SeedKeys
+from .._seeds import SeedKeys, checked_seed
 from ..chains import Chain
 from . import _checkpoint as checkpoints
 from ._checks import check_options, check_parameters
@@ -162,7 +162,7 @@ def fit(
             raise InputError("`validation` has no examples: leave it out, or give some")
         validation = Dataset(validation)
     check_options(objective, batch_size, epochs, patience, validation, checkpoint_every)
-    solver = Solver(optimiser or optax.adagrad(0.1))
+    solver, seed = Solver(optimiser or optax.adagrad(0.1)), checked_seed(seed)
     batch_size = min(batch_size, max(data.sizes))
     learned, fixed = eqx.partition(parameters, trainable)
     # Parameters given as numpy arrays, or scalars of weak types, would be compiled for twice.
