@@ -21,6 +21,8 @@ FLAGS += ["--xla_force_host_platform_device_count=4"]
 if version("jaxlib").startswith("0.10."):
     # Programs are small: what it costs to divide their code among threads is more than it saves.
     FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
+# What has fewer axes is never repeated along the others unless it says so.
+os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 os.environ["XLA_FLAGS"] = " ".join([*FLAGS, os.environ.get("XLA_FLAGS", "")])
 
 # Traces are many small objects that live long: looking for circles among them is dear.

@@ -16,6 +16,7 @@ import tomllib
 import warnings
 from pathlib import Path
 
+import jax
 import pytest
 
 import doeblin
@@ -72,13 +73,15 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     program = tmp_path / "page.py"
     program.write_text(text)
     monkeypatch.chdir(tmp_path)
+    # JAX as a reader has it, who is not as strict as the other tests.
+    monkeypatch.delenv("JAX_NUMPY_RANK_PROMOTION")
     if "__main__" in text:
         done = subprocess.run(
             [sys.executable, program], capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stderr
     else:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), jax.numpy_rank_promotion("allow"):
             runpy.run_path(str(program))
 
 

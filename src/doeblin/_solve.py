@@ -32,7 +32,7 @@ def _eliminate(matrix: Array, right: Array) -> Array:
         swapped = jnp.where(rows == i, pivot, jnp.where(rows == pivot, i, rows))
         table = table[swapped]
         row = table[i] / table[i, i]
-        table = table - jnp.where(rows == i, 0, table[:, i])[:, None] * row
+        table = table - jnp.where(rows == i, 0, table[:, i])[:, None] * row[None]
         return table.at[i].set(row), None
 
     table = jnp.concatenate([matrix, right[:, None]], axis=1)

@@ -91,7 +91,7 @@ def test_draws_do_not_depend_on_the_devices():
     with jax.set_mesh(jax.make_mesh((4,), ("explicit",))):
         found = chain.draw_each(KEY, 3, XS[:3])
         assert len(found.age.sharding.device_set) == 4
-        assert (found.age + jnp.ones(3)).shape == (3, 3)  # JAX's own arrays go with it
+        assert (found.age + jnp.ones((1, 3))).shape == (3, 3)  # JAX's own arrays go with it
     same(alone, found)
     assert 0 < float(found.useful) <= 1
 

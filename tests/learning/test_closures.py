@@ -74,7 +74,7 @@ def barker(np: Any, t: Any) -> Any:
     """To a neighbour in the circle with Barker's chance, or stay."""
     law = target_law(np, t)
     near = (NUMBERS[:, None] - NUMBERS) % SIZE % 2 == 1
-    moves = np.where(near, 0.5 * law / (law[:, None] + law), 0)
+    moves = np.where(near, 0.5 * law[None] / (law[:, None] + law[None]), 0)
     return moves + np.diag(1 - moves.sum(axis=1))
 
 

@@ -79,7 +79,7 @@ def walk_packed(
             enter = lane.left == 0
             lane = lane._replace(
                 stage=jnp.where(enter, entered.stage, lane.stage),
-                segment=lane.segment + enter,
+                segment=lane.segment + enter.astype(jnp.int32),
                 left=jnp.where(enter, entered.steps, lane.left) - 1,
             )
         key = jax.random.fold_in(keys.steps[tour], lane.step)

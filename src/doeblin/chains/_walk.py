@@ -117,7 +117,7 @@ def _until_restart(matrix: Float[Array, "k k"]) -> Float[Array, " k"]:
         leave[last] = matrix[last, :last].sum()
         passing = matrix[:last, last] / leave[last]
         time = time.at[:last].add(passing * time[last])
-        matrix = matrix.at[:last, :last].add(passing[:, None] * matrix[last, :last])
+        matrix = matrix.at[:last, :last].add(passing[:, None] * matrix[None, last, :last])
     until = [time[0]]
     for stage in range(1, size):
         onward = sum(matrix[stage, other] * until[other] for other in range(1, stage))
@@ -127,7 +127,7 @@ def _until_restart(matrix: Float[Array, "k k"]) -> Float[Array, " k"]:
 
 def _walk(matrix: Float[Array, "k k"], height: Array, end: Array) -> Walk:
     """The stage matrix (restart stage first) tilted by `height`, ending with probability `end`."""
-    moves = (matrix * height / height[:, None])[:, 1:]
+    moves = (matrix * height[None] / height[:, None])[:, 1:]
     # A stay is one segment, so the next stage is another one.
     stays = np.eye(moves.shape[0], moves.shape[1], -1, dtype=bool)
     table = jnp.concatenate([jnp.where(stays, 0, moves), end[:, None]], axis=1)
@@ -151,8 +151,9 @@ def _geometric(coarse: Array, fine: Array, exit: Array) -> Count:
     """
     rate = -jnp.log1p(-exit)
     block = jnp.where(rate * _BLOCK < 1, _BLOCK, 1).astype(jnp.int32)
-    blocks = jnp.floor(-jnp.log(coarse) / (block * rate))
-    within = jnp.floor(-jnp.log1p(fine * jnp.expm1(-block * rate)) / rate)
+    span = block.astype(rate.dtype) * rate
+    blocks = jnp.floor(-jnp.log(coarse) / span)
+    within = jnp.floor(-jnp.log1p(fine * jnp.expm1(-span)) / rate)
     # Rounding may take the rest to the block's end. An exit of zero gives 0/0, and no end.
     fits = blocks < LONGEST // _BLOCK
     whole, rest = (jnp.where(fits, part, 0).astype(jnp.int32) for part in (blocks, within))

@@ -83,7 +83,7 @@ class Alignments(eqx.Module):
         silent = self.emits < 0
         symbols = jnp.asarray(output.symbols)
         num_symbols = symbols.shape[0]
-        fits: Bool[Array, "symbols labels"] = (symbols[:, None] == self.emits) & (
+        fits: Bool[Array, "symbols labels"] = (symbols[:, None] == self.emits[None]) & (
             jnp.arange(num_symbols)[:, None] < output.length
         )
 
@@ -92,7 +92,7 @@ class Alignments(eqx.Module):
             moved = jnp.where(fits, reached[:-1], -jnp.inf)
             nowhere = jnp.full((1, unary.shape[0]), -jnp.inf, moved.dtype)
             moved = jnp.concatenate([nowhere, moved])
-            return unary + jnp.where(silent, reached, moved)
+            return unary[None] + jnp.where(silent, reached, moved)
 
         def step(log_alpha: Array, row: tuple[Array, Array, Array]) -> tuple[Array, Array]:
             unary, pairwise, inside = row

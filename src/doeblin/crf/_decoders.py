@@ -29,7 +29,7 @@ def most_visited(states: Array, weights: Array, num_labels: int) -> Array:
     """The state of the largest weight in all. Equal ones have equal numbers, and come together."""
     places = states.shape[1]
     words = jax.random.bits(jax.random.key(places), (2, places), jnp.uint32)
-    one, other = (states.astype(jnp.uint32) * words[:, None]).sum(axis=-1, dtype=jnp.uint32)
+    one, other = (states.astype(jnp.uint32)[None] * words[:, None]).sum(axis=-1, dtype=jnp.uint32)
     order = jnp.lexsort((one, other))
     one, other = one[order], other[order]
     changes = (one[1:] != one[:-1]) | (other[1:] != other[:-1])

@@ -20,7 +20,9 @@ class FractionBlock(NamedTuple):
     from_start: Bool[Array, ""]
 
     def size(self, length: Count) -> Count:
-        return jnp.maximum(jnp.ceil(self.fraction * length), 1).astype(jnp.int32)
+        return jnp.maximum(
+            jnp.ceil(self.fraction * jnp.asarray(length, self.fraction.dtype)), 1
+        ).astype(jnp.int32)
 
     def mask(self, places: int, length: Count) -> Bool[Array, " length"]:
         index = jnp.arange(places)

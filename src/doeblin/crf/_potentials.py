@@ -186,6 +186,7 @@ def advance(
     log_alpha: Float[Array, "*batch labels"], pairwise: Float[Array, "labels labels"]
 ) -> Float[Array, "*batch labels"]:
     """One step of the forward algorithm, without the new place's unary scores."""
+    pairwise = jnp.expand_dims(pairwise, range(log_alpha.ndim - 1))
     return safe_logsumexp(log_alpha[..., :, None] + pairwise, axis=-2)
 
 
@@ -207,7 +208,7 @@ def _continuations(potentials: Potentials) -> Float[Array, "length labels"]:
     def step(log_beta: Array, place: Place) -> tuple[Array, Array]:
         unary, pairwise, inside = place
         pairwise = _or_shared(pairwise, potentials)
-        earlier = safe_logsumexp(pairwise + unary + log_beta, axis=1)
+        earlier = safe_logsumexp(pairwise + unary[None] + log_beta[None], axis=1)
         earlier = jnp.where(inside, earlier, 0)
         return earlier, earlier
 

@@ -121,5 +121,5 @@ def _given_rest(potentials: Potentials, state: Labels, block: Any) -> Potentials
     places, num_labels = potentials.unary.shape
     if isinstance(block, FractionBlock):
         block = block.mask(places, potentials.length)
-    as_is = jnp.arange(num_labels) == state[:, None]
+    as_is = jnp.arange(num_labels)[None] == state[:, None]
     return potentials.restricted(jnp.asarray(block)[:, None] | as_is)

@@ -84,5 +84,5 @@ class Given(eqx.Module):
             found += at_sites(self.scores[name], kind, state, sites, values)
         found = jnp.where(inside(self.graph.num_values, values)[sites], found, -jnp.inf)
         stuck = jnp.isneginf(found.max(axis=-1, keepdims=True))
-        stay = jnp.where(jnp.arange(values) == state[sites][:, None], 0.0, -jnp.inf)
+        stay = jnp.where(jnp.arange(values)[None] == state[sites][:, None], 0.0, -jnp.inf)
         return jnp.where(stuck, stay, found)

@@ -83,7 +83,7 @@ class ColourGibbs(AbstractReversibleKernel):
         chosen = _chosen(checked_given(x).conditionals(old), new)
 
         def choose_it(sites: Int[Array, " sites"]) -> Scalar:
-            is_there = (jnp.arange(old.shape[0])[:, None] == sites).any(axis=1)
+            is_there = (jnp.arange(old.shape[0])[:, None] == sites[None]).any(axis=1)
             possible = ~((new != old) & ~is_there).any() & (sites >= 0).any()
             return jnp.where(possible, jnp.where(is_there, chosen, 0).sum(), -jnp.inf)
 

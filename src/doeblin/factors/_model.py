@@ -219,7 +219,7 @@ def _scores(potential: AbstractPotential, kind: Kind, graph: Graph, name: str) -
         # A function may know nothing of values that a site does not have.
         counts = jnp.where(there, jnp.asarray(graph.num_values)[kind.scopes], graph.most_values)
         for place, size in enumerate(shape):
-            known = jnp.arange(size) < counts[:, place, None]
+            known = jnp.arange(size)[None] < counts[:, place, None]
             axes = [size if axis == place else 1 for axis in range(places)]
             tables = jnp.where(known.reshape(factors, *axes), tables, 0)
     elif isinstance(potential, AbstractTable):

@@ -42,7 +42,7 @@ class TreeRestart(AbstractRestart):
     def log_prob_known(self, state: State, known: Any, x: Input = None) -> Scalar:
         """log of the probability that the known sites have the values that they have in `state`."""
         given = checked_given(x)
-        as_is = jnp.arange(given.graph.most_values) == state[:, None]
+        as_is = jnp.arange(given.graph.most_values)[None] == state[:, None]
         ruled_out = jnp.asarray(known)[:, None] & ~as_is
         # From what is normalised already: partitions may be too large for their difference.
         rest = TreeScores(jnp.where(ruled_out, -jnp.inf, 0.0), given.law.conditionals)
@@ -51,7 +51,7 @@ class TreeRestart(AbstractRestart):
 
 def given_rest(given: Given, state: Int[Array, " sites"], block: Bool[Array, " sites"]) -> TreeLaw:
     """The law given the values of all sites outside of the block."""
-    as_is = jnp.arange(given.graph.most_values) == state[:, None]
+    as_is = jnp.arange(given.graph.most_values)[None] == state[:, None]
     sites = jnp.where(jnp.asarray(block)[:, None] | as_is, given.base.sites, -jnp.inf)
     return TreeScores(sites, given.base.branches).law(given.graph)
 

@@ -65,7 +65,7 @@ class TableScores(AbstractScores):
         others = ((1 - here) * jnp.maximum(values, 0)) @ strides
         # A table may have fewer values than the largest site; entries beyond are not looked at.
         most = jnp.array(self.shape)[place][:, None] - 1
-        candidates = jnp.minimum(jnp.arange(num_values), most) * strides[place][:, None]
+        candidates = jnp.minimum(jnp.arange(num_values)[None], most) * strides[place][:, None]
         return self.tables[self.row[factor][:, None], others[:, None] + candidates]
 
 
@@ -139,4 +139,5 @@ def looked_up(state: State, scopes: Any) -> Int[Array, "..."]:
 
 def inside(num_values: Any, most_values: int) -> Bool[Array, "sites values"]:
     """Which values each site has."""
-    return jnp.arange(most_values) < jnp.asarray(num_values)[:, None]
+    counts = jnp.asarray(num_values)[:, None]
+    return jnp.arange(most_values, dtype=counts.dtype)[None] < counts

@@ -105,7 +105,7 @@ class _Path(NamedTuple):
     def of(cls, given: Given, listed: Listed, state: State, scope: Array, share: float) -> _Path:
         table, places = listed.words, scope.shape[0]
         table = jnp.pad(table, ((0, 0), (0, max(0, places - table.shape[1]))), constant_values=-1)
-        fits = ((table[:, :places] >= 0) == (scope >= 0)).all(axis=1)
+        fits = ((table[:, :places] >= 0) == (scope >= 0)[None]).all(axis=1)
         fits &= (table[:, places:] < 0).all(axis=1)
         words = table[:, :places]
         above = jnp.asarray(given.graph.above)[scope]
@@ -141,7 +141,7 @@ class _Path(NamedTuple):
     def log_prob(self, new: State) -> Scalar:
         """Of proposing a state that differs along the path alone."""
         own = jnp.where(self.scope >= 0, new[self.scope], -1)
-        same = (self.words == own).all(axis=1)
+        same = (self.words == own[None]).all(axis=1)
         by_word = logsumexp(jnp.where(same, self.log_words, -jnp.inf))
         ways = jnp.stack([by_word, self.law.log_prob(new, self.given.graph)])
         # A way of share zero leads nowhere, whatever it says.

@@ -105,7 +105,7 @@ class FiniteKernel(AbstractKernel):
 
     def reverse(self) -> FiniteKernel:
         law = self.law()
-        back = _safe_log(self.matrix.T * law) - jnp.where(law > 0, _safe_log(law), 0)[:, None]
+        back = _safe_log(self.matrix.T * law[None]) - jnp.where(law > 0, _safe_log(law), 0)[:, None]
         # States without mass have no reversal: the kernel stays there.
         stay = jnp.where(jnp.eye(len(law), dtype=bool), 0.0, -jnp.inf)
         return FiniteKernel(jnp.where((law > 0)[:, None], back, stay))

@@ -78,7 +78,7 @@ class Potts(eqx.Module):
         agreements = jnp.array(0)
         for axis in range(len(self.shape)):
             agreements += (state == shifted(state, axis, 1, self.periodic)).sum()
-        return self.coupling * agreements + self.field[state].sum()
+        return self.coupling * agreements.astype(self.coupling.dtype) + self.field[state].sum()
 
     def conditionals(self, state: Int[Array, "..."], x: Input = None) -> Float[Array, "..."]:
         """Logits of all values of every site given its neighbours."""
@@ -96,7 +96,10 @@ class Potts(eqx.Module):
             sum((neighbour == value).astype(jnp.int8) for neighbour in neighbours)
             for value in range(self.field.shape[0])
         ]
-        return [self.field[value] + self.coupling * count for value, count in enumerate(agreeing)]
+        return [
+            self.field[value] + self.coupling * jnp.asarray(count, self.coupling.dtype)
+            for value, count in enumerate(agreeing)
+        ]
 
     def conditional(
         self, state: Int[Array, "..."], site: Count, x: Input = None
@@ -112,7 +115,7 @@ class Potts(eqx.Module):
                 at = place[axis] + step
                 inside = self.periodic | ((at >= 0) & (at < side))
                 neighbour = state[(*place[:axis], at % side, *place[axis + 1 :])]
-                logits += self.coupling * ((neighbour == values) & inside)
+                logits += jnp.where((neighbour == values) & inside, self.coupling, 0)
         return logits
 
     def gibbs(self) -> Gibbs:
@@ -188,8 +191,8 @@ class Halves(AbstractParts):
 
     def is_choice(self, x: Input = None) -> Flag:
         model = self.model
-        counts = jnp.arange(2 * len(model.shape) + 1)
-        logits = model.field[:, None] + model.coupling * counts
+        counts = jnp.arange(2 * len(model.shape) + 1, dtype=model.coupling.dtype)
+        logits = model.field[:, None] + model.coupling * counts[None]
         possible = ~jnp.isneginf(model.field)
         return possible.any() & (jnp.isfinite(logits) | ~possible[:, None]).all()
 

@@ -231,7 +231,7 @@ def locally_balanced(
 def change_logits(sites: Sites, state: State, scores: Array) -> Float[Array, "sites values"]:
     """Logits over all single-site changes, the present values ruled out."""
     values = sites.get(state)
-    present = jnp.arange(sites.num_values) == values[:, None]
+    present = jnp.arange(sites.num_values)[None] == values[:, None]
     shape = (values.shape[0], sites.num_values)
     return sites.mask(jnp.where(present, -jnp.inf, jnp.broadcast_to(scores, shape)))
 

@@ -142,7 +142,7 @@ class FixedHorizon(AbstractHorizon):
     def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
         beyond = steps - self.steps
         share = math.log(min(num_walks, _TAILS) / num_walks)
-        tail = (beyond - 1) * math.log1p(-self.epsilon) + share
+        tail = (beyond - 1).astype(float) * math.log1p(-self.epsilon) + share
         return jnp.where(beyond > 0, tail, 0.0)
 
     def common_steps(self) -> int | None:

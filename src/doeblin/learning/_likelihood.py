@@ -218,7 +218,7 @@ def _combined(
         surrogate += part.surrogate(model, own.scaled(part.tape.spread(scales)), price * scales)
         # Expectations given the data, so weights that sum to one.
         counts += part.stage_counts(own, num_stages) * scale
-        transitions += part.tape.alive.sum()
+        transitions += part.tape.alive.sum().astype(float)
     per_walk = jnp.where(model.never_leaves, direct, per_walk)
     total = per_walk.sum()
     log_likelihood = jnp.where(total > 0, jnp.log(total / num_walks) + top, -jnp.inf)

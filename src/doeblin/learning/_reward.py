@@ -108,7 +108,7 @@ def edit_distance_reward(
         symbols, length = output(state, x) if output is not None else _with_length(state)
         wanted, wanted_length = _with_length(y)
         distance = edit_distance(symbols, wanted, length, wanted_length)
-        return jnp.where(distance == 0, 0.0, -(distance + 1.0))
+        return jnp.where(distance == 0, 0.0, -(distance.astype(float) + 1.0))
 
     return log_reward
 
@@ -130,7 +130,7 @@ def edit_distance(
 
     def row(above: Array, symbol_and_index: tuple[Array, Array]) -> tuple[Array, None]:
         symbol, index = symbol_and_index
-        changed = above[:-1] + (b != symbol)
+        changed = above[:-1] + (b != symbol).astype(above.dtype)
         cheapest = (above + 1).at[1:].min(changed)
         # Insertions run along the row: their cost is the distance, so a running minimum does it.
         here = jax.lax.cummin(cheapest - place) + place

@@ -55,7 +55,7 @@ def forward_walk(matrix: Float[Array, "k k"]) -> StageWalk:
     """From the restart on: C tilted by τ, so that stages are visited as in exact draws."""
     if len(matrix) == 2:
         return StageWalk(jnp.zeros((2, 1)))
-    moves = matrix[:, :-1] * _until_restart(matrix)[:-1]
+    moves = matrix[:, :-1] * _until_restart(matrix)[None, :-1]
     return StageWalk(_log_rows(moves))
 
 

@@ -190,7 +190,8 @@ def _update(
         gradient = jax.tree.map(jnp.add, gradient, more)
     bad = [~jnp.isfinite(leaf).all() for leaf in (cost, *jax.tree.leaves(gradient))]
     try:
-        updates, state = solver.functions.update(gradient, state, learned)
+        with jax.numpy_dtype_promotion("standard"):  # Optax mixes floats and counts.
+            updates, state = solver.functions.update(gradient, state, learned)
     except TypeError as error:
         if "keyword-only" not in str(error):
             raise

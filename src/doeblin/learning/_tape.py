@@ -52,7 +52,7 @@ class Tape(eqx.Module):
         """
         parts, total = [], jnp.zeros((self.num_walks, *values.shape[1:]), values.dtype)
         for rows in self._split(values):
-            rows = jnp.cumsum(rows, axis=0) + total[: rows.shape[1]]
+            rows = jnp.cumsum(rows, axis=0) + total[None, : rows.shape[1]]
             total = rows[-1]
             parts.append(rows.reshape(-1, *values.shape[1:]))
         return jnp.concatenate(parts)
@@ -63,7 +63,7 @@ class Tape(eqx.Module):
         for rows in reversed(self._split(values)):
             missing = rows.shape[1] - total.shape[0]
             later = jnp.pad(total, [(0, missing)] + [(0, 0)] * (values.ndim - 1))
-            rows = jnp.cumsum(rows[::-1], axis=0)[::-1] + later
+            rows = jnp.cumsum(rows[::-1], axis=0)[::-1] + later[None]
             total = rows[0]
             parts.append(rows.reshape(-1, *values.shape[1:]))
         return jnp.concatenate(parts[::-1])

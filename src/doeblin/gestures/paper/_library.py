@@ -215,7 +215,7 @@ class FullModel(eqx.Module):
         # By counting and not by scattering, which is slow where many chains run side by side.
         count = jnp.cumsum(symbols >= 0)
         wanted = jnp.arange(self.trie.depth + 1)
-        places = jnp.sum(count <= wanted[:, None], axis=1)
+        places = jnp.sum(count[None] <= wanted[:, None], axis=1)
         exist = places < symbols.shape[0]
         return Spelled(symbols[jnp.minimum(places, symbols.shape[0] - 1)], places, exist)
 
