@@ -252,6 +252,8 @@ def test_bad_arguments_are_named():
     key = jax.random.key(0)
     with pytest.raises(InputError, match="num_tours = 1 must be at least 2"):
         chain.estimate(key, lambda s: s, num_tours=1)
+    with pytest.raises(InputError, match="function = None must be a function of one state"):
+        chain.estimate(key, None)
     with pytest.raises(InputError, match=r"stages = \[5\] must name some of the stages 0 to 1"):
         chain.estimate(key, lambda s: s, stages=[5])
     with pytest.raises(InputError, match=r"stages = \[2\] must name some of the stages 0 to 1"):
@@ -259,8 +261,10 @@ def test_bad_arguments_are_named():
     with pytest.raises(InputError, match=r"stages = \[\] must name some of the stages 0 to 1"):
         chain.estimate(key, lambda s: s, stages=[])
     estimate = Estimate(jnp.array(2.0), jnp.array(0.5), num_tours=10, num_steps=30)
-    for confidence in (0, 1, 2):
-        with pytest.raises(InputError, match=rf"confidence = {confidence} is outside \(0, 1\)"):
+    for confidence in (0, 1, 2, "a", None):
+        with pytest.raises(
+            InputError, match=rf"confidence = {confidence!r} is no number in \(0, 1\)"
+        ):
             estimate.interval(confidence)
     never = Schedule([[0.2, 0.8, 0], [0.3, 0.7, 0], [0.5, 0.4, 0.1]])
     with pytest.raises(InputError, match="no tour of 10 visited the stages"):

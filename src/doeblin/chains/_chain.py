@@ -220,6 +220,8 @@ class Chain(eqx.Module):
         """
         num_tours = whole("num_tours", num_tours, least=2)
         chunk = whole("chunk", chunk, least=1)
+        if not callable(function):
+            raise InputError(f"function = {function!r:.40} must be a function of one state")
         wanted = np.ones(len(self.kernels), dtype=bool)
         if stages is not None:
             stages = [whole("stages", stage, least=0) for stage in _items(stages)]
