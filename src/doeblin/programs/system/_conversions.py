@@ -36,14 +36,19 @@ from .terms import (
 _MOST = 40  # constants at which a conversion is computed
 _FEW = 6  # conversions that are compared with each other
 _LARGEST = 1 << 64
+_CONVERSIONS = ("fof", TRUNCATED)
 
 
 def is_floating(system: System) -> bool:
-    """Is there a condition or a state in floating point?"""
+    """Is there a condition or a state in floating point, or an integer that is converted for what
+    an array holds?"""
     if any(cut.formats for cut in system.cuts):
         return True
     roots = (term for clause in system.clauses for term in (clause.constraint, *clause.args))
-    return any(node.bits is not None or node.op == TRUNCATED for node in postorder(*roots))
+    if any(node.bits is not None or node.op == TRUNCATED for node in postorder(*roots)):
+        return True
+    held = (term for clause in system.clauses for term in clause.arrays)
+    return any(node.op in _CONVERSIONS for node in postorder(*held))
 
 
 class _Constants:
@@ -79,7 +84,7 @@ class _Constants:
 def without_conversions(system: System) -> System:
     """The clauses, which allow the same and more, without conversions of integers."""
     roots = [term for clause in system.clauses for term in (clause.constraint, *clause.args)]
-    if not any(node.op in ("fof", TRUNCATED) for node in postorder(*roots)):
+    if not any(node.op in _CONVERSIONS for node in postorder(*roots)):
         return system
     constants = _Constants(roots)
     numbers = count()
@@ -100,7 +105,7 @@ def _without(clause: Clause, constants: _Constants, numbers: Iterator[int]) -> C
             found = node
         else:
             found = rebuild(node, args)
-        if found.op in ("fof", TRUNCATED):
+        if found.op in _CONVERSIONS:
             made.append(Input(f"#converted{next(numbers)}", bits=found.bits))  # no name of C's
             value = made[-1].term
             source, bits = found.args[0], found.leaf

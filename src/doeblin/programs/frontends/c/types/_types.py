@@ -235,12 +235,19 @@ def character(body: str, place: Place) -> int:
     raise Unsupported(f"the character constant '{body}'", place)
 
 
+# Of what is between the quotes. The parser keeps those between two literals where an escape in the
+# first would take more from the second: "\x4" "1" are two characters.
+_PIECES = re.compile(r'" "|\\x[0-9a-fA-F]+|\\[0-7]{1,3}|\\.|[^\\]', re.DOTALL)
+
+
 def string_values(text: str, place: Place, kind: CType) -> list[int]:
     """The characters of a text and the zero that ends it, as cells of a type of 8 bits."""
     if not text.startswith('"'):
         raise Unsupported("wide characters", place)
     found = []
-    for piece in re.findall(r"\\x[0-9a-fA-F]+|\\[0-7]{1,3}|\\.|[^\\]", text[1:-1], re.DOTALL):
+    for piece in _PIECES.findall(text[1:-1]):
+        if piece == '" "':
+            continue
         value = character(piece, place)
         found.append(value if kind.low <= value else value + 256)
     return [*found, 0]
