@@ -42,7 +42,7 @@ class Tried(NamedTuple):
 
 def flags(verdict: Verdict) -> list[str]:
     """How to compile a driver for this failure: functions of the program's mean what they say."""
-    found = ["-std=gnu11", "-w", "-Wno-implicit-function-declaration"]
+    found = ["-std=gnu17", "-w", "-Wno-implicit-function-declaration"]
     found += ["-fsigned-char", "-fno-builtin"]
     for word, flag in _SANITIZERS.items():
         if word in _undefined(verdict):
