@@ -1,6 +1,6 @@
 """JAX's strict modes are for those who want them: nothing of doeblin stands in their way.
 
-All tests run with `jax_numpy_rank_promotion=raise` (`tests/conftest.py`); here are types.
+Nearly all tests run with `jax_numpy_rank_promotion=raise` (`tests/conftest.py`); here are types.
 """
 
 from __future__ import annotations

@@ -159,8 +159,7 @@ def train(
     """
     import time
 
-    from ..gestures.decoder import Plan, Settings
-    from ..gestures.decoder import train as train_model
+    from ..gestures import decoder
 
     checkpoint = checkpoint or Path(f"{out}.checkpoint")
     second = Path(f"{checkpoint}.network") if neural_restart else None
@@ -170,14 +169,14 @@ def train(
     )
     keys = make_layout(layout)
     found = read_data(data, keys, file_format).gestures
-    plan = Plan(passes=passes, seed=seed)
+    plan = decoder.Plan(passes=passes, seed=seed)
     start = time.perf_counter()
     with _bar("training", max(1, len(found) // plan.batch) * passes) as advance:
-        model = train_model(
+        model = decoder.train(
             found,
             make_lexicon(lexicon, lexicon_size, keys),
             layout=keys,
-            settings=Settings(prune=prune, prune_deep=prune / 1000),
+            settings=decoder.Settings(prune=prune, prune_deep=prune / 1000),
             plan=plan,
             neural=neural,
             neural_restart=neural_restart,

@@ -94,7 +94,8 @@ def fit_networks(
     @eqx.filter_jit
     def improve(networks: Any, state: Any, step: Any, *batch: Any) -> Any:
         key = jax.random.fold_in(keys, step)
-        gradient, value = eqx.filter_grad(loss, has_aux=True)(networks, key, *batch)
+        with jax.numpy_rank_promotion("allow"):  # Much of it runs in numpy, too.
+            gradient, value = eqx.filter_grad(loss, has_aux=True)(networks, key, *batch)
         moves, state = optimiser.update(gradient, state, eqx.filter(networks, eqx.is_array))
         return eqx.apply_updates(networks, moves), state, value
 
