@@ -29,21 +29,9 @@ from jaxtyping import Array
 # Packages whose functions and modules stay what they are.
 _FIXED = {"jax", "jaxlib", "numpy", "math", "equinox", "optax", "doeblin"}
 _BUILTINS = {
-    *(
-        "abs",
-        "all",
-        "any",
-        "bool",
-        "callable",
-        "complex",
-        "dict",
-        "divmod",
-        "enumerate",
-        "float",
-        "int",
-    ),
-    *("isinstance", "len", "list", "map", "max", "min", "pow", "range", "reversed", "round"),
-    *("set", "slice", "sorted", "sum", "tuple", "zip"),
+    *("abs", "all", "any", "bool", "callable", "complex", "dict", "divmod", "enumerate", "float"),
+    *("int", "isinstance", "len", "list", "map", "max", "min", "pow", "range", "reversed"),
+    *("round", "set", "slice", "sorted", "sum", "tuple", "zip"),
 }
 _REFUSED = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_BUILD_CLASS"}
 # What makes a module or compares it, and is not used when it is called.

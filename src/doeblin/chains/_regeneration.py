@@ -35,7 +35,7 @@ class Estimate:
 
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
         """Lower and upper ends of the confidence interval (Student's t over tours)."""
-        if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        if not isinstance(confidence, Real | jax.Array) or not 0 < confidence < 1:
             raise InputError(f"confidence = {confidence!r} is no number in (0, 1)")
         factor = float(stdtrit(self.num_tours - 1, 0.5 + confidence / 2))
         low = jax.tree.map(lambda m, s: m - factor * s, self.mean, self.standard_error)

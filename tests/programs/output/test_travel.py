@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 
@@ -139,6 +140,11 @@ def test_no_certificate_confirms_what_does_not_hold(tmp_path, capsys):
     for forged in (text + text, text[:300], "", "(((", rest, "\0"):
         proof.write_text(forged)
         assert status("check", source, proof) in (2, 3)
+    # Before Z3's parser sees it, which would take a minute, and hear of no time limit.
+    huge = f"(< n 1{'0' * 200_000})"
+    proof.write_text(f"{head}(define-fun invariant-of-loop0{variables}Bool {huge})")
+    assert status("check", source, proof, "--ints", "math", "--timeout", 2) == 2
+    assert re.search(r"more than 4000 digits at \S*p.smt2:\d+:\d+", capsys.readouterr().out)
     source.write_text("int main() { return 0; }")
     proof.write_text("")
     assert status("check", source, proof) == 2  # nothing to prove is nothing proved

@@ -12,6 +12,7 @@ from ..c import Unsupported
 
 _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|\\]*\||[()]|[^\s()|";]+|\s+')
 _DEEP = 20_000
+MOST_DIGITS = 4_000  # of a constant: Z3's parser takes a minute for 200,000 of them
 # Commands that say nothing about the clauses, and what they are made of.
 _PASSED_OVER = {
     "set-logic": "value",
@@ -79,6 +80,8 @@ def parse(text: str, file: str) -> list[Expression]:
             done.span = (done.span[0], match.end())
             stack[-1].append(done)
         elif found[0] != ";" and not found[0].isspace():
+            if found[0].isdigit() and len(found) > MOST_DIGITS:
+                raise Unsupported(f"a constant of more than {MOST_DIGITS} digits", place)
             stack[-1].append(Symbol(found, place, match.span()))
         if "\n" in found:
             line += found.count("\n")

@@ -31,6 +31,7 @@ from ...system.terms import (
     store,
 )  # fmt: skip
 from ..c import Unsupported
+from ._sexpr import MOST_DIGITS
 
 # Terms are folded as they are made: shared parts could make a sum or a number astronomic.
 _BITS = 16_000
@@ -91,8 +92,8 @@ class Reader:
         kind = node.decl().kind()
         if kind == z3.Z3_OP_ANUM and node.is_int():
             text = node.as_string()
-            if len(text) > _BITS // 4:
-                raise Unsupported(f"a constant of more than {_BITS // 4} digits", self.place)
+            if len(text) > MOST_DIGITS:
+                raise Unsupported(f"a constant of more than {MOST_DIGITS} digits", self.place)
             return const(int(text))
         args = [self._done[child.get_id()] for child in node.children()]
         if self._floats and kind in _FLOAT_TESTS:
