@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -11,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import doeblin
 from doeblin._inversion import invert, uniform
-from doeblin.kernels import Potts
+from doeblin.kernels import FiniteKernel, FiniteRestart, IndependentSites, Potts
 
 ALL, LAST = 2**32, 2**15
 
@@ -65,7 +68,7 @@ def test_of_two_values_each_has_its_words(rare: float):
         assert first.tolist() == [ALL, 0]
 
 
-@pytest.mark.parametrize("size", [3, 5, 40])
+@pytest.mark.parametrize("size", [3, 5])
 @pytest.mark.parametrize("rare", [2.0**-20, 2.0**-25, 2.0**-30, 2.0**-60, 0.0])
 def test_rare_values_have_their_words_wherever_they_stand(size: int, rare: float):
     common = np.log(np.linspace(1, 2, size - 1))
@@ -81,6 +84,45 @@ def test_rare_values_have_their_words_wherever_they_stand(size: int, rare: float
         ).all()
         if rare < 2**-40:
             assert counts[place] == 0
+
+
+@pytest.mark.parametrize("size", [40, 1500])
+@pytest.mark.parametrize("rare", [2.0**-20, 2.0**-27, 0.0])
+def test_rare_values_have_their_words_among_many(size: int, rare: float):
+    """Counted near where a sum in double precision says that they are."""
+    common = np.log(np.linspace(1, 2, size - 1))
+    for place in (0, 33, size - 1):
+        logits = np.insert(common, place, common[0] + log(rare))
+        right = right_counts(logits)
+        start, reach = right[:place].sum(), 2**16
+        near = np.arange(max(0, start - reach), min(ALL, start + right[place] + reach))
+        count = (_drawn(logits, near.astype(np.uint32)) == place).sum()
+        # Rounded in two groups, each in proportion.
+        assert abs(count - right[place]) <= 1 + 1e-5 * right[place]
+        assert rare or count == 0
+
+
+@pytest.mark.parametrize("size", [33, 1000, 6000])
+def test_none_of_many_values_has_the_words_of_others(size: int):
+    """The words that rounding leaves over were all the first one's: one of 5,000 equal values was
+    drawn two and a half times too often."""
+    steps = 2**18
+    words = np.arange(steps, dtype=np.uint64) * (ALL // steps) + ALL // steps // 2
+    for scale in (0.0, 2.0):
+        logits = np.random.default_rng(size).normal(scale=scale, size=size)
+        parts = [_drawn(logits, part) for part in np.split(words.astype(np.uint32), 8)]
+        counts = np.bincount(np.concatenate(parts), minlength=size)
+        right = right_counts(logits) * steps / ALL
+        # Each interval of words has whole steps but for its ends: two intervals a group.
+        assert (np.abs(counts - right) <= 4 + right * 2.0**-12).all()
+
+
+@pytest.mark.parametrize("number", [0, 17, 1500])
+def test_one_possible_value_among_many_is_always_drawn(number: int):
+    logits = np.full(2000, -np.inf)
+    logits[number] = 3.0
+    words = np.array([0, 1, ALL // 2, ALL - 2, ALL - 1], np.uint32)
+    assert (np.asarray(_drawn(logits.astype(np.float32), words)) == number).all()
 
 
 def test_what_is_impossible_has_no_words():
@@ -122,3 +164,52 @@ def test_words_of_64_bits_share_out_alike():
                 words
             )
             assert found.tolist() == drawn
+
+
+# Of a thousand values 3·10⁻⁷ each: `jax.random.categorical` draws 785 where there should be 1,000.
+RARE_LOGITS = jnp.log(jnp.append(jnp.full(1000, 3e-7), 1 - 3e-4))
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        FiniteRestart(RARE_LOGITS).sample,
+        pytest.param(
+            lambda key: IndependentSites(RARE_LOGITS[None]).sample(key)[0],
+            marks=pytest.mark.thorough,  # the same function, once a site
+        ),
+        pytest.param(
+            lambda key: FiniteKernel(jnp.tile(RARE_LOGITS, (1001, 1))).sample(key, jnp.array(0)),
+            marks=pytest.mark.thorough,  # … and once a row
+        ),
+    ],
+    ids=["FiniteRestart", "IndependentSites", "FiniteKernel"],
+)
+def test_rare_values_are_drawn_as_often_as_they_should_be(sample: Any):
+    """By their number, which is Poisson."""
+    draw = jax.jit(jax.vmap(sample))
+    count, wanted = 0, 0.0
+    for seed in range(32):
+        keys = jax.random.split(jax.random.key(seed), 100_000)
+        count += int((draw(keys) < 1000).sum())
+        wanted += len(keys) * 3e-4
+    assert abs(count - wanted) <= 5 * math.sqrt(wanted)
+
+
+# Draws whose probabilities need no digits: of blocks and their sides, which the law does not know;
+# of walks' lengths, which take two numbers, or a horizon that knows how long they can be.
+NO_DIGITS = {"chains/_walk.py", "crf/_highorder.py", "kernels/_block.py", "learning/_horizons.py"}
+FEW_DIGITS = {"bernoulli", "categorical", "choice", "exponential", "gumbel", "uniform"}
+
+
+def test_no_probability_is_compared_with_numbers_of_few_digits():
+    home, found = Path(doeblin.__file__).parent, set()
+    for package in ("chains", "crf", "factors", "kernels", "learning"):
+        for file in (home / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                    continue
+                high = any(word.arg == "mode" for word in node.keywords)
+                if ast.unparse(node.func.value) == "jax.random" and node.func.attr in FEW_DIGITS:
+                    found |= set() if high else {file.relative_to(home).as_posix()}
+    assert found == NO_DIGITS

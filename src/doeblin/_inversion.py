@@ -4,6 +4,9 @@ The values share out all words: one of probability p has p·2³² of them (2⁶�
 wherever it stands among the others. So a probability is right to 2⁻³³, and above that to the digits
 of a float; what is rarer than 2⁻³³ is never drawn, nor is what is impossible. Of k > 2 values, the
 likeliest has up to k·2⁻²³ too much, which the others lack in proportion.
+
+Many values are drawn in groups: first a group of groups, at last a value, each among at most 32. So
+what is too much is never more than the likeliest of 32 can bear, 2⁻¹³ of its probability.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from ._custom_types import RandomKey
 
 Words = UInt[Array, "..."]
 
+_GROUP = 32
+
 
 def random_words(key: RandomKey, shape: tuple[int, ...]) -> Words:
     """Random bits as wide as JAX's numbers: 32, with `jax_enable_x64` 64."""
@@ -33,20 +38,57 @@ def uniform(words: Words) -> Float[Array, "..."]:
     return (words.astype(dtype) + 0.5) * dtype(1 / _num_words(words))
 
 
+def categorical(key: RandomKey, logits: Float[Array, "*sites values"]) -> Int[Array, "*sites"]:
+    """One draw a site. That of `jax.random` is made of numbers with 23 bits, so that what is rarer
+    than 10⁻⁶ comes too rarely."""
+    logits = jax.lax.stop_gradient(logits)
+    return invert(logits, random_words(key, logits.shape[:-1]))[0].astype(int)
+
+
 def invert(
     logits: Float[Array, "*sites values"], words: UInt[Array, "*sites"]
 ) -> tuple[Int[Array, "*sites"], Bool[Array, "*sites"]]:
     """One draw a site from one word each; and where the logits left a choice."""
-    num_values = logits.shape[-1]
-    if num_values <= 32:
+    if logits.shape[-1] <= _GROUP:
         return invert_each(list(jnp.unstack(logits, axis=-1)), words)
     logits = logits.astype(_float_type(words))
     top = logits.max(axis=-1)
-    odds = jnp.exp(logits - top[..., None])
-    shares = _shares(odds, odds.sum(axis=-1, keepdims=True), num_values, words)
-    value = (jnp.cumsum(shares, axis=-1, dtype=words.dtype) <= words[..., None]).sum(axis=-1)
-    value = jnp.where(value == num_values, logits.argmax(axis=-1), value)
-    return value.astype(jnp.int32), jnp.isfinite(top)
+    # The odds of the values, then those of their groups, of groups of groups, …
+    odds = [_grouped(jnp.exp(logits - top[..., None]))]
+    while odds[-1].shape[-2] > 1:
+        odds.append(_grouped(odds[-1].sum(axis=-1)))
+    value, span = jnp.zeros(words.shape, jnp.int32), jnp.zeros_like(words)
+    for groups in reversed(odds):
+        among = jnp.take_along_axis(groups, value[..., None, None], axis=-2)[..., 0, :]
+        child, words, span = _within(among, words, span)
+        value = value * _GROUP + child
+    return value, jnp.isfinite(top)
+
+
+def _grouped(odds: Array) -> Float[Array, "... groups members"]:
+    size = odds.shape[-1]
+    filled = jnp.pad(odds, [(0, 0)] * (odds.ndim - 1) + [(0, -size % _GROUP)])
+    return filled.reshape(*odds.shape[:-1], -1, _GROUP)
+
+
+def _within(
+    odds: Float[Array, "... members"], words: Words, span: Words
+) -> tuple[Array, Words, Words]:
+    """Who has a word among the first `span` ones (0 stands for all), which of his words it is, and
+    how many he has."""
+    whole = jnp.where(span == 0, _num_words(words), span.astype(odds.dtype))[..., None]
+    shares = _shares(odds, odds.sum(axis=-1, keepdims=True), _GROUP, words, whole)
+    below = jnp.cumsum(shares, axis=-1, dtype=words.dtype)
+    member = (below <= words[..., None]).sum(axis=-1, dtype=jnp.int32)
+    # What is left over is the likeliest's, too: its last words.
+    is_left = member == _GROUP
+    member = jnp.where(is_left, odds.argmax(axis=-1), member).astype(jnp.int32)
+    share, end = (
+        jnp.take_along_axis(a, member[..., None], axis=-1)[..., 0] for a in (shares, below)
+    )
+    rest = jnp.where(member == odds.argmax(axis=-1), span - below[..., -1], 0)
+    start = jnp.where(is_left, below[..., -1] - share, end - share)
+    return member, words - start, share + rest
 
 
 def invert_each(
@@ -64,7 +106,8 @@ def invert_each(
         return (rarer ^ (gap >= 0)).astype(jnp.int32), jnp.isfinite(top)
     odds = [jnp.exp(each - top) for each in logits]
     total = functools.reduce(jnp.add, odds)
-    shares = [_shares(each, total, len(odds), words) for each in odds]
+    all_words = _num_words(words)
+    shares = [_shares(each, total, len(odds), words, all_words) for each in odds]
     value = jnp.zeros((), jnp.int32)
     for number, each in enumerate(logits):
         value = jnp.where(each == top, number, value)
@@ -73,14 +116,16 @@ def invert_each(
     return value, jnp.isfinite(top)
 
 
-def _shares(odds: Array, total: Array, num_values: int, words: Words) -> Words:
-    """How many words a value has: in sum so many less than all that no rounding makes them more.
+def _shares(odds: Array, total: Array, num_values: int, words: Words, span: Any) -> Words:
+    """How many of `span` words a value has: in sum so many less that no rounding makes them more.
 
     Sums of these are exact, where sums of floats are not. The few words that are left over are the
     likeliest value's.
     """
     spare = (num_values + 2) * float(jnp.finfo(odds.dtype).eps) / 2
-    return (odds * (_num_words(words) * (1 - spare) / total) + 0.5).astype(words.dtype)
+    # Where what is spared does not make up for rounding up, it is rounded down.
+    nearest = jnp.where(span * spare > num_values, 0.5, 0.0).astype(odds.dtype)
+    return (odds * (span * (1 - spare) / total) + nearest).astype(words.dtype)
 
 
 def _num_words(words: Words) -> float:

@@ -57,7 +57,7 @@ class Alignments(eqx.Module):
     def sample(self, key: RandomKey, potentials: Potentials, output: Output) -> Labels:
         """An exact draw among the labellings that spell `output`, in proportion to their weight."""
         scores = self._filter(potentials, output)
-        noise = jax.random.gumbel(key, potentials.unary.shape)
+        noise = jax.random.gumbel(key, potentials.unary.shape, mode="high")
         places, num_labels = potentials.unary.shape
 
         def step(after: tuple[Array, Array], place: Any) -> tuple[tuple[Array, Array], Array]:

@@ -152,7 +152,7 @@ def marginals(
 def sample(key: RandomKey, potentials: Potentials) -> Labels:
     """An exact draw: forward filtering, backward sampling."""
     log_alphas = _filter(potentials)
-    noise = jax.random.gumbel(key, log_alphas.shape)
+    noise = jax.random.gumbel(key, log_alphas.shape, mode="high")
     return _trace_back(potentials, log_alphas + noise)
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._inversion import categorical, random_words, uniform
 from .._numbers import whole
 from ._base import AbstractRestart, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, checked_logits, checked_scalar
@@ -88,7 +89,7 @@ class BlockKernel(AbstractReversibleKernel):
             lambda one, more: jnp.concatenate([one[None], more.astype(one.dtype)]), state, drawn
         )
         weights = checked_logits(jax.vmap(self._log_weight, in_axes=(0, None))(candidates, x))
-        picked = jax.random.categorical(pick_key, weights)
+        picked = categorical(pick_key, weights)
         new = jax.tree.map(lambda leaf: leaf[picked], candidates)
         return new, drawn, block, jax.nn.log_softmax(weights)[picked]
 
@@ -113,7 +114,7 @@ class RandomSites(eqx.Module):
     probability: float = eqx.field(static=True, default=0.5)
 
     def __call__(self, key: RandomKey) -> Bool[Array, "..."]:
-        return jax.random.bernoulli(key, self.probability, self.shape)
+        return uniform(random_words(key, self.shape)) <= self.probability
 
 
 class PrefixOrSuffix(eqx.Module):

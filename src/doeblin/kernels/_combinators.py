@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError, UnsupportedError
+from .._inversion import categorical
 from .._numbers import whole
 from ._base import AbstractKernel, Capability
 from ._finite import FiniteKernel, check_same_size
@@ -71,7 +72,7 @@ def cycle(kernels: Sequence[AbstractKernel], *, same_target: bool | None = None)
         check_same_size(finite)
         product = finite[0].matrix
         for kernel in finite[1:]:
-            product = product @ kernel.matrix
+            product = jnp.matmul(product, kernel.matrix, precision="highest")
         return FiniteKernel(jnp.log(product))
     return Cycle(tuple(parts), _checked_target(parts, same_target))
 
@@ -82,7 +83,8 @@ def repeat(kernel: AbstractKernel, times: int) -> AbstractKernel:
     if times == 1:
         return kernel
     if isinstance(kernel, FiniteKernel):
-        return FiniteKernel(jnp.log(jnp.linalg.matrix_power(kernel.matrix, times)))
+        with jax.default_matmul_precision("highest"):
+            return FiniteKernel(jnp.log(jnp.linalg.matrix_power(kernel.matrix, times)))
     return Repeat(kernel, times)
 
 
@@ -98,12 +100,12 @@ class Mixture(AbstractKernel):
 
     def sample(self, key: RandomKey, state: State, x: Input = None) -> State:
         choice_key, step_key = jax.random.split(key)
-        choice = jax.random.categorical(choice_key, self.log_weights)
+        choice = categorical(choice_key, self.log_weights)
         return _picked(choice, [kernel.sample(step_key, state, x) for kernel in self.kernels])
 
     def sample_scored(self, key: RandomKey, state: State, x: Input = None) -> tuple[State, Scalar]:
         choice_key, step_key = jax.random.split(key)
-        choice = jax.random.categorical(choice_key, self.log_weights)
+        choice = categorical(choice_key, self.log_weights)
         steps = [kernel.sample_scored(step_key, state, x) for kernel in self.kernels]
         new, log_prob = _picked(choice, steps)
         return new, log_prob + jax.nn.log_softmax(self.log_weights)[choice]

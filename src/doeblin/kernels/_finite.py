@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
 from .._errors import InputError
+from .._inversion import categorical
 from .._solve import solve
 from .._states import log_prob_of
 from ..finite import checked_law, checked_transitions
@@ -40,7 +41,7 @@ class FiniteRestart(AbstractRestart):
             return cls(jnp.asarray(np.log(checked_law(law))))
 
     def sample(self, key: RandomKey, x: Input = None) -> Int[Array, ""]:
-        return jax.random.categorical(key, self.logits)
+        return categorical(key, self.logits)
 
     def log_prob(self, state: Int[Array, ""], x: Input = None) -> Scalar:
         return log_prob_of(jax.nn.log_softmax(self.logits), state)
@@ -75,7 +76,7 @@ class FiniteKernel(AbstractKernel):
         return jax.nn.softmax(self.logits, axis=-1)
 
     def sample(self, key: RandomKey, state: Int[Array, ""], x: Input = None) -> Int[Array, ""]:
-        return jax.random.categorical(key, self.logits[state])
+        return categorical(key, self.logits[state])
 
     def log_prob(self, new: Int[Array, ""], old: Int[Array, ""], x: Input = None) -> Scalar:
         # From where there is no state the law of a step is not zero, but undefined.
@@ -97,7 +98,8 @@ class FiniteKernel(AbstractKernel):
         num_states = self.logits.shape[0]
         reach = (jax.lax.stop_gradient(self.matrix) > 0) | jnp.eye(num_states, dtype=bool)
         for _ in range(max(num_states - 1, 1).bit_length()):
-            reach = (reach.astype(jnp.float32) @ reach.astype(jnp.float32)) > 0
+            ways = reach.astype(jnp.float32)
+            reach = jnp.matmul(ways, ways, precision="highest") > 0
         return ~jnp.any(reach & ~reach.T, axis=1)
 
     def log_target(self, state: Int[Array, ""], x: Input = None) -> Scalar:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
-from .._inversion import random_words, uniform
+from .._inversion import categorical, random_words, uniform
 from .._states import log_prob_of, one_number, same_state
 from ._base import AbstractKernel, AbstractReversibleKernel, Capability
 from ._sites import LogDensity, Sites, checked_logits, checked_scalar
@@ -239,7 +239,7 @@ def change_logits(sites: Sites, state: State, scores: Array) -> Float[Array, "si
 def sample_change(
     key: RandomKey, sites: Sites, state: State, logits: Float[Array, "sites values"]
 ) -> State:
-    choice = jax.random.categorical(key, checked_logits(logits.ravel()))
+    choice = categorical(key, checked_logits(logits.ravel()))
     values = sites.get(state)
     site, value = jnp.divmod(choice, sites.num_values)
     return sites.put(state, values.at[site].set(value.astype(values.dtype)))

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar, State
 from .._errors import InputError
+from .._inversion import categorical
 from .._states import log_prob_of, one_number
 from ._base import AbstractKernel, AbstractRestart
 from ._sites import check_laws
@@ -45,7 +46,7 @@ class IndependentSites(AbstractRestart):
         return cls(jnp.zeros((*shape, num_values)))
 
     def sample(self, key: RandomKey, x: Input = None) -> Int[Array, "*sites"]:
-        return jax.random.categorical(key, self.logits)
+        return categorical(key, self.logits)
 
     def log_prob(self, state: Int[Array, "*sites"], x: Input = None) -> Scalar:
         return log_prob_of(jax.nn.log_softmax(self.logits), state).sum()

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from .._custom_types import Input, RandomKey, State
+from .._inversion import categorical
 from ..kernels import AbstractKernel
 from ._horizons import AbstractHorizon, Segment
 from ._stages import StageWalk
@@ -114,7 +115,7 @@ def walk(
         state_keys, stage_keys = keys
         stage = jnp.zeros_like(previous)
         if several:
-            stage = jax.vmap(jax.random.categorical)(stage_keys, stages.log_next[previous])
+            stage = jax.vmap(categorical)(stage_keys, stages.log_next[previous])
             stage = stage.astype(previous.dtype)
         new = move(state_keys, old, stage)
         return (new, stage), (old, new, stage, previous)

@@ -11,6 +11,7 @@ from jaxtyping import Array
 from numpy.typing import NDArray
 
 from ..._custom_types import Count, Input, RandomKey, Scalar
+from ..._inversion import categorical
 from ...chains import Chain, doeblin
 from ...kernels import AbstractRestart, Gibbs
 from ..data import Gesture
@@ -54,7 +55,7 @@ class CandidateRestart(AbstractRestart):
     """u over the candidates of a trace; the input is (log u, log full)."""
 
     def sample(self, key: RandomKey, x: Input = None) -> Count:
-        return jax.random.categorical(key, x[0])
+        return categorical(key, x[0])
 
     def log_prob(self, state: Count, x: Input = None) -> Scalar:
         return jax.nn.log_softmax(x[0])[state]
