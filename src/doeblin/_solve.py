@@ -15,7 +15,7 @@ def solve(matrix: Float[Array, "n n"], right: Float[Array, " n"]) -> Float[Array
     with few cores (jaxlib 0.10 runs them on the pool of threads that they wait in).
     """
     return jax.lax.custom_linear_solve(
-        lambda vector: matrix @ vector,
+        lambda vector: jnp.matmul(matrix, vector, precision="highest"),
         right,
         solve=lambda _, b: _eliminate(matrix, b),
         transpose_solve=lambda _, b: _eliminate(matrix.T, b),

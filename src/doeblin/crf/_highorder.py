@@ -40,7 +40,9 @@ class HighOrder(eqx.Module):
 
     def __call__(self, labels: Labels, x: Given) -> Scalar:
         features = jnp.asarray(self.extra(labels, x.observed), dtype=self.weights.dtype)
-        return log_weight(x.full, labels) + jnp.dot(self.weights, features.ravel())
+        return log_weight(x.full, labels) + jnp.dot(
+            self.weights, features.ravel(), precision="highest"
+        )
 
 
 class SequenceGibbs(AbstractReversibleKernel):

@@ -50,9 +50,9 @@ class LinearPotentials(eqx.Module):
     def __call__(self, x: Observed) -> Potentials:
         if isinstance(x.features, SparseFeatures):
             rows = self.weights[x.features.numbers]
-            unary = jnp.einsum("tek,te->tk", rows, x.features.values)
+            unary = jnp.einsum("tek,te->tk", rows, x.features.values, precision="highest")
         else:
-            unary = x.features @ self.weights
+            unary = jnp.matmul(x.features, self.weights, precision="highest")
         unary = unary.at[0].add(self.start).at[x.length - 1].add(self.end)
         return Potentials(unary, self.transitions, x.length)
 

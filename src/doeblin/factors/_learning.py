@@ -152,7 +152,7 @@ def marginals(
     chain = Model({}).chain(epsilon, kernel)
     states, weights = weighted_states(key, chain, FixedHorizon(epsilon), num_walks, given)
     each = jax.nn.one_hot(states, given.graph.most_values)
-    return jnp.einsum("wsv,w->sv", each, weights)
+    return jnp.einsum("wsv,w->sv", each, weights, precision="highest")
 
 
 def check_labels(number: int, graph: Graph, labels: np.ndarray) -> None:

@@ -121,8 +121,9 @@ class Linear(AbstractTable):
 
     def tables(self, features: Any) -> Float[Array, "factors ..."]:
         if isinstance(features, Sparse):
-            return jnp.einsum("fe...,fe->f...", self.weights[features.numbers], features.values)
-        return jnp.tensordot(features, self.weights, axes=1)
+            rows = self.weights[features.numbers]
+            return jnp.einsum("fe...,fe->f...", rows, features.values, precision="highest")
+        return jnp.tensordot(features, self.weights, axes=1, precision="highest")
 
     def silenced(self) -> Linear:
         return Linear(jnp.zeros_like(self.weights))
