@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, get_mesh
 
 from ._errors import InputError
+from ._plain import forget_errors
 
 Result = TypeVar("Result")
 _AXIS = "doeblin"
@@ -96,17 +97,8 @@ def using(mesh: Mesh | None) -> Iterator[None]:
         with jax.set_mesh(mesh):
             yield
     except Exception:
-        for device in mesh.local_devices:
-            with suppress(Exception), jax.default_device(device):  # what was raised counts
-                _no_news()
+        forget_errors(mesh.local_devices)
         raise
-
-
-@jax.jit
-def _no_news() -> None:
-    """JAX keeps a device's error until that has done something else that can be heard of, and says
-    it again where the process ends."""
-    jax.debug.callback(lambda: None)
 
 
 def in_turn(mesh: Mesh | None, programs: Sequence[Callable[..., Any]], *arguments: Any) -> Any:

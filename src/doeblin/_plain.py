@@ -1,10 +1,13 @@
-"""Run-time refusals from inside compiled code, said plainly."""
+"""Run-time refusals from inside compiled code, said plainly, and once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import jax
 
 from ._errors import InputError
 
@@ -18,4 +21,18 @@ def plain_errors() -> Iterator[None]:
         found = re.search(r"EquinoxRuntimeError: (.+)", str(error))
         if found is None:
             raise
+        forget_errors([None])
         raise InputError(found[1]) from None
+
+
+def forget_errors(devices: Iterable[Any]) -> None:
+    """JAX keeps a device's error until that has done something else that can be heard of, and says
+    it again where the process ends. None is the device that JAX uses by default."""
+    for device in devices:
+        with suppress(Exception), jax.default_device(device):  # what was raised counts
+            _no_news()
+
+
+@jax.jit
+def _no_news() -> None:
+    jax.debug.callback(lambda: None)
