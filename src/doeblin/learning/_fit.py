@@ -144,12 +144,14 @@ def fit(
     called alike; the first of them writes the files.
 
     With `checkpoint`, everything is written there every `checkpoint_every` steps and after every
-    epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit. It
-    is refused if the data, the seed, the batch size or the optimiser are others. That objective and
-    penalty are the same is for you to see to; the parameters given are not looked at again.
+    epoch; a run that was killed goes on from it and ends with the same parameters, bit by bit (on
+    a GPU up to the order of sums). It is refused if the data, the seed, the batch size or the
+    optimiser are others. That objective and penalty are the same is for you to see to; the
+    parameters given are not looked at again.
     Ctrl-C raises [`Interrupted`][doeblin.learning.Interrupted], which has what was learned so far.
     `metrics` names a file for one JSON line an epoch. `progress` shows a bar on stderr, by default
-    if that is a terminal. The same seed gives the same result.
+    if that is a terminal. The same seed gives the same result, on a GPU up to the order in which
+    gradients are added.
 
     Warns once, with a [`CollapseWarning`][doeblin.learning.CollapseWarning], if almost all weight
     comes to lie on one walk of each estimate. A step whose gradient is not finite is refused, and
