@@ -43,13 +43,23 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-# Ten seconds each and more. `make docs` executes the tutorials, `make gallery` makes its pictures,
-# `make thorough` runs them all; here what they import must be there.
+# Four seconds each and more, of what the tests of each package use as well. `make docs` executes
+# the tutorials, `make gallery` makes its pictures, `make thorough` runs them all; here what they
+# import must be there.
 DEAR = {
     "docs/gallery.md",
     "docs/how-to/cluster.md",
     "docs/how-to/factor-graphs.md",
+    "docs/how-to/formulas.md",
     "docs/how-to/label-sequences.md",
+    "docs/how-to/scale.md",
+    "docs/how-to/serve.md",
+    "docs/reference/chains.md",
+    "docs/reference/crf.md",
+    "docs/reference/factors.md",
+    "docs/reference/gestures.md",
+    "docs/reference/kernels.md",
+    "docs/reference/learning.md",
     "docs/tutorials/factor-graphs.md",
     "docs/tutorials/guaranteed-sampler.md",
     "docs/tutorials/learning.md",
@@ -115,11 +125,26 @@ def here(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
     return int(stopped.value.code or 0), "".join(capsys.readouterr())
 
 
+# Six seconds each and more, where they are the first to compile; their like are in `tests/cli`.
+DEAR_COMMANDS = {
+    "docs/how-to/unknown.md",
+    "docs/how-to/verify.md",
+    "docs/tutorials/swipe-decoder.md",
+}
 # What is on several pages and leaves no file behind need not run twice.
 SEEN: set[str] = set()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, marks=pytest.mark.thorough if name(page) in DEAR_COMMANDS else (), id=name(page)
+        )
+        for page in PAGES
+        if commands(page)
+    ],
+)
 def test_console_commands_run(
     page: Path,
     tmp_path: Path,
@@ -229,6 +254,7 @@ def test_reference_has_every_public_name():
     assert count >= 180, count
 
 
+@pytest.mark.thorough  # `make docs` builds it strictly, and CI does
 def test_documentation_builds(tmp_path: Path):
     """Without a warning, so that all links lead somewhere; examples are code, not quotations."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path]

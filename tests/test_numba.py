@@ -80,6 +80,9 @@ def entries() -> list[Path]:
     return [file for file in HOME.rglob("*.py") if "@kept(" in file.read_text()]
 
 
+FIRST = set({file.relative_to(HOME).parts[0]: file for file in sorted(entries())}.values())
+
+
 def callees(file: Path) -> set[Path]:
     """The files of all compiled functions that those of a file can call, by their globals."""
     from numba.core.dispatcher import Dispatcher
@@ -97,7 +100,18 @@ def callees(file: Path) -> set[Path]:
     return found
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda file: str(file.relative_to(HOME)))
+@pytest.mark.parametrize(
+    "entry",
+    [
+        # One of each package: the others are found in the same way.
+        pytest.param(
+            entry,
+            id=str(entry.relative_to(HOME)),
+            marks=() if entry in FIRST else pytest.mark.thorough,
+        )
+        for entry in entries()
+    ],
+)
 def test_an_edit_of_any_compiled_function_changes_the_digest(entry, tmp_path):
     """Whatever folder it is in."""
     copy = tmp_path / "doeblin"

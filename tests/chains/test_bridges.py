@@ -39,7 +39,7 @@ def test_a_chain_runs_under_blackjax(blackjax):
         )
         return final.state, states.age, info.restarted
 
-    states, ages, restarted = jax.jit(jax.vmap(last))(jax.random.split(jax.random.key(0), 20_000))
+    states, ages, restarted = jax.jit(jax.vmap(last))(jax.random.split(jax.random.key(0), 5_000))
     # After 60 steps at ε = 0.1 the law is within 0.9^60 = 0.002 of π̃: below what is tested.
     assert_follows(states, law.sum(axis=0))
     np.testing.assert_array_equal(np.asarray(ages) == 0, restarted)
@@ -98,6 +98,7 @@ def test_runs_go_to_arviz_in_one_call():
     assert int(in_last.notnull().sum()) == int((run.stage == 2).sum())
 
 
+@pytest.mark.thorough  # as runs do, above
 def test_draws_go_to_arviz_in_one_call():
     restart = FunctionRestart(
         lambda key, x: {"a": jax.random.normal(key, (2,)), "b": jnp.array(1)},

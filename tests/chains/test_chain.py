@@ -71,11 +71,22 @@ MARKS: dict[str, Any] = {
     # As the cycle; and most tests elsewhere are of the plain chain.
     "deterministic entry": pytest.mark.thorough,
     "plain": pytest.mark.thorough,
+    # `test_hostile.py` has draws of such, and ε = 1 is among the rates below.
+    "transient stage": pytest.mark.thorough,
+    "always restarts": pytest.mark.thorough,
 }
 every_schedule = pytest.mark.parametrize(
     "schedule",
     [
         pytest.param(schedule, id=name, marks=MARKS.get(name, ()))
+        for name, schedule in SCHEDULES.items()
+    ],
+)
+# What four stages show, three need not.
+any_schedule = pytest.mark.parametrize(
+    "schedule",
+    [
+        pytest.param(schedule, id=name, marks=() if name == "any" else pytest.mark.thorough)
         for name, schedule in SCHEDULES.items()
     ],
 )
@@ -115,7 +126,7 @@ def walk_lengths(kind, matrix: jax.Array, restart: int, keys: jax.Array) -> jax.
     return kind(matrix, restart).lengths(keys)
 
 
-@every_schedule
+@any_schedule
 def test_walk_lengths_follow_their_laws(schedule):
     """Tours last as long as the return to z*; exact draws as long as the stationary age."""
     matrix, z = jnp.asarray(schedule.matrix), schedule.restart

@@ -50,7 +50,6 @@ def test_second_estimates_do_not_compile():
     assert estimated(scaled(jnp.array(1.0)), num_tours=62)[1] <= 1
     mean, _ = estimated(scaled(2.0))
     assert mean == pytest.approx(2 * truth)
-    assert estimated(scaled(3.0))[0] == pytest.approx(3 * truth)
     assert estimated(scaled(2.0)) == (mean, 0)
 
 
@@ -222,6 +221,7 @@ def test_functions_are_the_same_only_if_everything_they_use_is(monkeypatch: Any)
     assert not same(recursive, recursive)
 
 
+@pytest.mark.thorough  # what may have is told apart above, uncompiled
 def test_what_may_have_changed_is_compiled_anew():
     """The same function, of surroundings that cannot be compared: never what was before."""
 
@@ -282,6 +282,7 @@ def test_modules_are_compared_by_what_they_look_at(monkeypatch: pytest.MonkeyPat
             assert jax.tree.structure(by_value(one)) != jax.tree.structure(old)
 
 
+@pytest.mark.thorough  # modules are told apart above, uncompiled
 def test_a_module_that_changed_is_not_what_it_was():
     items = [1.0]
     holder = Holder(lambda state: items[0] * state)
@@ -339,6 +340,7 @@ def test_rebuilt_functions_do_the_same():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.thorough  # of functions that are not by value it is one
 def test_functions_that_need_constants_are_estimated_all_the_same():
     weights = jnp.array([1.0, 2.0])
     as_constants, _ = estimated(lambda state: jnp.asarray(np.asarray(weights) + 1)[state])

@@ -186,10 +186,11 @@ CASES: dict[str, Callable[[], Case]] = {
 
 
 MARKS: dict[str, Any] = {
-    # Of `make test` by its part in double precision alone.
-    "splitting": (pytest.mark.double, pytest.mark.thorough),
+    # `test_keys.py` has such keys, and the next of these cases such states.
+    "splitting": pytest.mark.thorough,
     "splitting, with an input": pytest.mark.thorough,
     "stages left at once": pytest.mark.thorough,
+    "numpyro": pytest.mark.thorough,  # a distribution of its kind is in `test_closures.py`
 }
 
 

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import doeblin
 from doeblin import Schedule
+from doeblin.chains import Draws
 from doeblin.kernels import AbstractKernel, AbstractRestart, FunctionKernel, FunctionRestart
 
 from ..statistics import LEVEL
@@ -59,17 +60,24 @@ def test_start_and_age_are_independent():
     """The chain stays put, so all states are uniform starts."""
     chain = doeblin.doeblin(Stay(), Mix(), 0.1)
     key = jax.random.key(0)
-    drawn = chain.draw(key, NUM_DRAWS)
-    each = chain.draw_each(key, NUM_DRAWS // 2, jnp.zeros(2))
-    for draws in (drawn, each):
-        states = np.asarray(draws.state).reshape(NUM_DRAWS, len(WAYS))
-        ages = np.asarray(draws.age).ravel()
-        correlations = np.corrcoef(states, ages, rowvar=False)[:-1, -1]
-        assert np.abs(correlations).max() < 0.02  # Their standard error is 0.007.
-        error = states.std(axis=0) / np.sqrt(NUM_DRAWS)
-        assert (np.abs(states.mean(axis=0) - 0.5) <= 4 * error).all()
+    assert_start_and_age(chain.draw(key, NUM_DRAWS))
     estimate = chain.estimate(key, lambda state: state, num_tours=NUM_DRAWS, chunk=NUM_DRAWS)
     assert (np.abs(estimate.mean - 0.5) <= 4 * estimate.standard_error).all()
+
+
+@pytest.mark.thorough  # as without inputs, above; no key is given twice, below
+def test_start_and_age_of_each_input_are_independent():
+    chain = doeblin.doeblin(Stay(), Mix(), 0.1)
+    assert_start_and_age(chain.draw_each(jax.random.key(0), NUM_DRAWS // 2, jnp.zeros(2)))
+
+
+def assert_start_and_age(draws: Draws) -> None:
+    states = np.asarray(draws.state).reshape(NUM_DRAWS, len(WAYS))
+    ages = np.asarray(draws.age).ravel()
+    correlations = np.corrcoef(states, ages, rowvar=False)[:-1, -1]
+    assert np.abs(correlations).max() < 0.02  # Their standard error is 0.007.
+    error = states.std(axis=0) / np.sqrt(NUM_DRAWS)
+    assert (np.abs(states.mean(axis=0) - 0.5) <= 4 * error).all()
 
 
 class Uniforms(AbstractRestart):
@@ -152,7 +160,10 @@ class KeyOfStep(AbstractKernel):
         return jax.random.key_data(key)
 
 
-@pytest.mark.parametrize("way", ["draw", "draw_each", "run"])
+# Draws of each input are draws of one, with keys that are split before: they see it first.
+@pytest.mark.parametrize(
+    "way", [pytest.param("draw", marks=pytest.mark.thorough), "draw_each", "run"]
+)
 def test_no_key_is_given_twice_nor_is_a_descendant_of_another(way: str):
     chain = doeblin.staged(Schedule.cycle([0.6, 0.3, 0.2]), [KeyOfStep()] * 2, KeyOfStart())
     key = jax.random.key(5)

@@ -76,6 +76,7 @@ class Zero(AbstractRestart):
         return jnp.zeros(())
 
 
+thorough = pytest.mark.thorough
 NARROW = {
     "bfloat16": (lambda s: (s % 2).astype(jnp.bfloat16), lambda s: (s % 2) * 1.0),
     "float16, large": (lambda s: jnp.float16(6000), lambda s: jnp.float32(6000)),
@@ -84,7 +85,14 @@ NARROW = {
 }
 
 
-@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # By a type that is narrow in digits, and by one that is narrow in size.
+        pytest.param(name, marks=() if name in ("bfloat16", "a small integer") else thorough)
+        for name in NARROW
+    ],
+)
 def test_narrow_numbers_are_added_up_in_wider_ones(name):
     """A sum in eight binary digits stops at 256, which tours of a thousand steps go beyond."""
     chain = doeblin.doeblin(Coins(), Zero(), 0.001)
@@ -97,9 +105,14 @@ def test_narrow_numbers_are_added_up_in_wider_ones(name):
 @pytest.mark.parametrize(
     ("function", "base", "scale"),
     [
-        (lambda s: s + 2**30, 2**30, 1),
+        pytest.param(lambda s: s + 2**30, 2**30, 1, marks=thorough),
         (lambda s: s + jnp.int32(-(2**31)), -(2**31), 1),
-        (lambda s: s.astype(jnp.uint32) + jnp.uint32(2**32 - 4096), 2**32 - 4096, 1),
+        pytest.param(
+            lambda s: s.astype(jnp.uint32) + jnp.uint32(2**32 - 4096),
+            2**32 - 4096,
+            1,
+            marks=thorough,
+        ),
         (lambda s: 1e6 + s * 0.125, 1e6, 0.125),
     ],
 )
@@ -117,12 +130,12 @@ def test_large_values_that_hardly_differ_keep_their_digits(function, base, scale
 @pytest.mark.parametrize(
     ("function", "base", "scale"),
     [
-        (lambda s: jnp.int32(10**9) + s % 4, 10**9, 1),
-        (lambda s: jnp.int32(4095) + s % 4, 4095, 1),
+        pytest.param(lambda s: jnp.int32(10**9) + s % 4, 10**9, 1, marks=thorough),
+        pytest.param(lambda s: jnp.int32(4095) + s % 4, 4095, 1, marks=thorough),
         (lambda s: jnp.where(s % 4 == 0, 2**31 - 4, 2**31 - 4 + s % 4), 2**31 - 4, 1),
         (lambda s: 1e8 + 8.0 * (s % 4), 1e8, 8),
-        (lambda s: jnp.float32(1e8), 1e8, 0),
-        (lambda s: jnp.int32(2**31 - 1), 2**31 - 1, 0),
+        pytest.param(lambda s: jnp.float32(1e8), 1e8, 0, marks=thorough),
+        pytest.param(lambda s: jnp.int32(2**31 - 1), 2**31 - 1, 0, marks=thorough),
     ],
 )
 def test_nor_do_they_lose_them_on_long_tours(function, base, scale):
@@ -135,7 +148,9 @@ def test_nor_do_they_lose_them_on_long_tours(function, base, scale):
     assert far.standard_error == pytest.approx(scale * plain.standard_error, abs=1e-6)
 
 
-@pytest.mark.parametrize("chunk", [100, 7, 1])
+@pytest.mark.parametrize(
+    "chunk", [pytest.param(100, marks=thorough), 7, pytest.param(1, marks=thorough)]
+)
 def test_what_is_infinite_stays_so_however_it_is_added_up(chunk):
     chain = doeblin.doeblin(Coins(), Zero(), 0.2)
 

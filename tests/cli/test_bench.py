@@ -28,6 +28,7 @@ def test_all_tools_on_an_easy_program(tmp_path, capsys):
     assert all(row["safe"] == 1 and row["undecided"] == 0 for row in rows)
 
 
+@pytest.mark.thorough  # `test_lemmas.py` of strategies switches one off
 def test_sources_of_lemmas_can_be_switched_off(tmp_path, capsys):
     suite = tmp_path / "one"
     suite.mkdir()
@@ -60,6 +61,7 @@ def test_verdicts_that_differ_are_told(tmp_path, capsys):
         assert run(folder, "--no-peers") == 3
 
 
+@pytest.mark.thorough  # as of batches in `test_fleet.py`
 def test_files_of_one_name_in_two_folders_are_two(tmp_path, capsys):
     for folder, bound in (("a", 3), ("b", 2)):
         (tmp_path / "suite" / folder).mkdir(parents=True)

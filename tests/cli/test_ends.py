@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -50,22 +51,27 @@ def folder(tmp_path):
     return tmp_path
 
 
+def dear(command: str, status: Status) -> Any:
+    """The others have each of these ways in which a stream or a name fails."""
+    return pytest.param(command, status, marks=pytest.mark.thorough)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
     ("command", "status"),
     [
         ("doeblin verify safe.c | head -0; exit ${PIPESTATUS[0]}", Status.CLOSED_PIPE),
-        ("doeblin verify unsafe.c --json | head -0; exit ${PIPESTATUS[0]}", Status.CLOSED_PIPE),
+        dear("doeblin verify unsafe.c --json | head -0; exit ${PIPESTATUS[0]}", Status.CLOSED_PIPE),
         ("doeblin verify unsafe.c > /dev/full", Status.OUTPUT_ERROR),
         ("doeblin certify --epsilon 0.1 > /dev/full 2> /dev/full", Status.OUTPUT_ERROR),
         ("doeblin verify safe.c --certificate /dev/full", Status.OUTPUT_ERROR),
-        ("doeblin verify safe.c --certificate no/such/folder/p.smt2", Status.OUTPUT_ERROR),
+        dear("doeblin verify safe.c --certificate no/such/folder/p.smt2", Status.OUTPUT_ERROR),
         ("doeblin verify unsafe.c >&- 2>&-", Status.UNSAFE),
         ("doeblin demo --out /proc/self/no", Status.OUTPUT_ERROR),
         ("doeblin verify $'no\\nsuch\\e[31m.c'", Status.INPUT_ERROR),
         ("doeblin verify safe.c --no-such-option", Status.INPUT_ERROR),
-        ("doeblin verify ''", Status.INPUT_ERROR),
-        ("doeblin verify $(printf 'x%.0s' {1..300}).c", Status.INPUT_ERROR),
+        dear("doeblin verify ''", Status.INPUT_ERROR),
+        dear("doeblin verify $(printf 'x%.0s' {1..300}).c", Status.INPUT_ERROR),
         ("doeblin certify --matrix $(printf '[%.0s' {1..9000})", Status.INPUT_ERROR),
         ("doeblin verify safe.c --timeout inf", Status.INPUT_ERROR),
         ("PYTHONIOENCODING=ascii doeblin certify --epsilon 0.1", Status.DONE),
@@ -185,6 +191,7 @@ def test_no_worker_outlives_the_command(folder, name, how):
         assert process.returncode == -how
 
 
+@pytest.mark.thorough  # an interrupt of one is in `test_verify.py`, SIGTERM above
 def test_sigterm_of_one_file(folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "doeblin", "verify", "hard.c", "--timeout", "100", "--json"],

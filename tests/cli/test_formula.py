@@ -82,7 +82,10 @@ def test_json_has_everything(capsys, box):
     assert json.loads(run(capsys, "formula", box, "--as", "json")[1]) == result["structure"]
 
 
-@pytest.mark.parametrize("method", ["0-stage", "1-stage", "2-stage", "gibbs"])
+@pytest.mark.parametrize(
+    "method",
+    ["0-stage", "1-stage", pytest.param("2-stage", marks=pytest.mark.thorough), "gibbs"],
+)
 def test_every_method_in_the_papers_space(capsys, box, method):
     status, out, _ = run(
         capsys, "formula", box, "--method", method, "--beta", "2", "--template", "3x2",

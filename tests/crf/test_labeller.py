@@ -65,6 +65,7 @@ def fitted() -> SequenceLabeller:
     return labeller.fit(*sequences(128, 0))
 
 
+@pytest.mark.thorough  # what is predicted is the law, below
 def test_extra_features_bring_what_a_crf_cannot_have(fitted: SequenceLabeller):
     train, test = sequences(128, 0), sequences(2 * BATCH, 1)
     crf = SequenceLabeller(num_buckets=1).fit(*train)

@@ -137,7 +137,8 @@ class _Scaled(eqx.Module):
         return self.factor * _remainder(state)
 
 
-@pytest.mark.parametrize("number", [pytest.param(0, marks=pytest.mark.thorough), 3])
+@pytest.mark.thorough  # arrays of chains and of data are handed over in all tests here
+@pytest.mark.parametrize("number", [0, 3])
 def test_arrays_of_functions_are_handed_over(number: int):
     """From whatever device they are on, by modules and by what functions enclose."""
     factor = jax.device_put(jnp.float32(2), jax.devices()[number])
@@ -163,6 +164,7 @@ class _Norm(eqx.Module):
         return jnp.sum(self.weights * parameters["u"] ** 2)
 
 
+@pytest.mark.thorough  # `test_keys.py` of chains has them on one device
 @pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
 def test_keys_of_other_generators_know_no_devices(kind: str):
     """Of these, JAX gives all of a `vmap` what belongs to the first."""
@@ -222,7 +224,10 @@ def _descend(updates, state, params=None):
 _strict = optax.GradientTransformation(lambda params: (), _descend)
 
 
-@pytest.mark.parametrize("options", [{"penalty": _costly}, {"optimiser": _strict}])
+@pytest.mark.parametrize(
+    "options",
+    [{"penalty": _costly}, pytest.param({"optimiser": _strict}, marks=pytest.mark.thorough)],
+)
 def test_refusals_of_penalties_and_optimisers_are_said_plainly(options):
     """They are anybody's code as well: no device waits for another's share of the gradient where
     they refuse. Nor is a check lost that stands at a value which no gradient needs."""
@@ -286,6 +291,7 @@ def test_keys_and_names_among_the_parameters_come_home():
     assert found["name"] == "odd" and found["key"] == parameters["key"]
 
 
+@pytest.mark.thorough  # parameters may, above
 def test_states_of_optimisers_may_have_what_is_no_array():
     def update(updates, state, params=None):
         return jax.tree.map(lambda leaf: -0.1 * leaf, updates), state
@@ -298,7 +304,7 @@ def test_states_of_optimisers_may_have_what_is_no_array():
     close(other, one)
 
 
-@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+@pytest.mark.parametrize("kind", [pytest.param("Auto", marks=pytest.mark.thorough), "Explicit"])
 def test_training_takes_the_mesh_that_is_set(kind: str):
     options = {"batch_size": 6, "validation": data(9, 1), "seed": 3}
     alone = fit(noisy, start(), data(32, 0), epochs=1, **options)

@@ -157,12 +157,14 @@ def given():
 @pytest.mark.parametrize(
     ("kernel", "reversible"),
     [
-        pytest.param(SiteGibbs(), True, id="site"),
+        # One site of those that a colour redraws.
+        pytest.param(SiteGibbs(), True, id="site", marks=pytest.mark.thorough),
         pytest.param(ColourGibbs(), True, id="colour"),
         # The test of the chain below has its matrix, too.
         pytest.param(ColourSweep(), False, id="sweep", marks=pytest.mark.thorough),
         pytest.param(ForestGibbs(), True, id="forest"),
-        pytest.param(ForestSweep(), False, id="forests"),
+        # What the forest redraws, one after the other.
+        pytest.param(ForestSweep(), False, id="forests", marks=pytest.mark.thorough),
     ],
 )
 def test_kernels_keep_the_contract(given, kernel, reversible: bool):
@@ -197,6 +199,7 @@ def test_chain_is_an_ordinary_chain(given):
     assert_follows(contract.number(STATES, drawn), law)
 
 
+@pytest.mark.thorough  # `test_values_that_there_are_none_of…`, and all tests here have padding
 def test_padding_has_one_value(given):
     """That it changes no probability is part of all tests here; other values are impossible."""
     outside = STATES[0].at[3].set(1)

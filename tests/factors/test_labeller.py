@@ -96,6 +96,7 @@ def law_by_hand(fitted: GraphLabeller, graph: Graph) -> np.ndarray:
     return EPSILON * np.linalg.solve((np.eye(len(STATES)) - (1 - EPSILON) * kernel).T, u)
 
 
+@pytest.mark.thorough  # `test_regeneration.py` has the error of one tour
 def test_what_no_tour_met_is_not_called_certain(monkeypatch: pytest.MonkeyPatch):
     """A site that is 1 with probability 1e-3: of 64 graphs a tour or none meets it."""
     graph = Graph.of([2, 3, 2], {"rare": [[0], [1], [2]], "pair": [[0, 1], [1, 2], [2, 0]]})
@@ -161,6 +162,7 @@ def test_what_was_learned_can_be_kept(fitted: GraphLabeller, tmp_path: Path):
         labeller().load(tmp_path / "none")
 
 
+@pytest.mark.thorough  # `tests/crf/test_labeller.py` is used by it, too
 def test_scikit_learn_can_use_it():
     # Where it is used: every worker reads this file.
     from sklearn.base import clone
@@ -180,6 +182,7 @@ def test_scikit_learn_can_use_it():
     assert set(plain.fits_) == {"restart"}
 
 
+@pytest.mark.thorough  # `test_fit.py` of learning is interrupted, too
 def test_ctrl_c_keeps_what_was_learned(monkeypatch: pytest.MonkeyPatch):
     """Interrupted in the third step of one example batch each, it is what three epochs give."""
     data = labelled(list(zip(X, Y, strict=True)), num_buckets=1)
@@ -232,6 +235,7 @@ def test_checkpoints_metrics_and_early_stopping(tmp_path: Path):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.thorough  # `test_beyond.py` of learning has it
 def test_contrastive_divergence_leaves_the_restart_alone():
     """And shows the pseudo-likelihood, which has a value."""
     found = labeller("contrastive", num_walks=4, epochs=3).fit(X, Y)

@@ -85,6 +85,7 @@ def test_learning_starts_at_the_restarts_likelihood():
         assert (np.ptp(density - log_u) < 1e-4) == is_u
 
 
+@pytest.mark.thorough  # `test_variance.py` of learning has it of another model
 def test_gradient_is_that_of_the_stationary_law():
     """Of A's potentials on and beyond the forest and of u's own, against solving for π̃."""
     graph = loop(3, seed=2)

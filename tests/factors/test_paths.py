@@ -162,7 +162,7 @@ def test_whole_words_are_proposed_and_accepted_by_their_density():
     [
         ([[0, 1, 2]], 2),
         pytest.param([[2, 0, 1]], 1, marks=pytest.mark.thorough),  # as in the test above
-        ([[0, 1], [1, 2]], 1),
+        pytest.param([[0, 1], [1, 2]], 1, marks=pytest.mark.thorough),
     ],
 )
 def test_words_are_proposed_where_their_factors_are_tables(scopes, width):
@@ -189,6 +189,7 @@ def test_words_are_proposed_where_their_factors_are_tables(scopes, width):
     assert matrix[0b000, 0b011] > 0 and (matrix.sum(axis=1) <= 1 + 1e-5).all()
 
 
+@pytest.mark.thorough  # that words are proposed is above
 def test_words_are_found_where_single_sites_get_stuck():
     """Between two words lies what hardly anything has: site by site there is no way, by words there
     is; and a labeller takes the mixture as it takes any kernel."""

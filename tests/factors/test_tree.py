@@ -94,6 +94,7 @@ def blocks_and_densities(model, graph, states, block):
     )
 
 
+@pytest.mark.thorough  # the law of which they are parts is above
 @settings(max_examples=10)
 @for_all(cases(most_sites=4), st.integers(0, 2**SITES - 1))
 def test_parts_of_treewidth_two_given_the_rest(case: Case, bits: int):
@@ -259,7 +260,7 @@ def _best(fields: np.ndarray, pair: np.ndarray) -> np.ndarray:
 CHAINS = [
     (10_000, 1.0, 1.0),
     pytest.param(1000, 3.0, 1.0, marks=pytest.mark.thorough),
-    (100, 1e3, 1.0),
+    pytest.param(100, 1e3, 1.0, marks=pytest.mark.thorough),
     (2, 1e6, 1.0),
     (2, 1e30, 1.0),
 ]

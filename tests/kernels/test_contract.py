@@ -40,14 +40,16 @@ def test_make_test_has_a_case_of_every_kernel():
 
 # Of `make test`, by its part in double precision alone.
 DOUBLE = (pytest.mark.double, pytest.mark.thorough)
-MARKS: dict[str, Any] = dict.fromkeys(["Gibbs, mixed sites", "BlockKernel"], DOUBLE)
+MARKS: dict[str, Any] = {"BlockKernel": DOUBLE}
 # Variants of kernels whose plainest case stays: `test_grids.py` and `test_scored.py` see some, too.
 VARIANTS = [
     "BlockKernel, whole state",
     "ColouredGibbs, three colours",
     "ColouredSweep, in halves",
     "Gibbs, grid",
+    "Gibbs, mixed sites",
     "GibbsSweep, backward",
+    "Metropolis",  # "Metropolis, independence" stays
     "Metropolis, mixed sites",
     "mixture",
 ]

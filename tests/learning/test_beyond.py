@@ -100,7 +100,7 @@ APPROXIMATE = {
     "CD": (Contrastive(num_steps=60), observed_law),
     "u-Gibbs": (ApproximateGibbs(120), observed_law),
     "basic-Gibbs": (ApproximateGibbs(120, start=lambda key, x: PAIRS[0]), observed_law),
-    "u-Gibbs, rewarded": (ApproximateGibbs(120, num_walks=64, log_reward=near), rewarded_law),
+    "u-Gibbs, rewarded": (ApproximateGibbs(40, num_walks=64, log_reward=near), rewarded_law),
 }
 
 

@@ -181,9 +181,8 @@ def worker(checkpoint: Path, result: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(arguments, env=environment, cwd=root)
 
 
-@pytest.mark.parametrize(
-    "checkpoints", [(1,), pytest.param((1, 4), marks=pytest.mark.thorough)], ids=["once", "twice"]
-)
+@pytest.mark.thorough  # `tests/devices/test_processes.py` kills one of two
+@pytest.mark.parametrize("checkpoints", [(1,), (1, 4)], ids=["once", "twice"])
 def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path, checkpoints: tuple):
     """Resumed in this process; who is killed twice, the second time on the way from the checkpoint
     of the first, in a third."""

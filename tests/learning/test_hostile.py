@@ -187,14 +187,8 @@ def many(estimator, chain, y):
     return jax.vmap(lambda key: estimator(key, chain, y).log_likelihood)(keys)
 
 
-# Of `make test`, walks ahead by its part in double precision alone.
-DOUBLE = (pytest.mark.double, pytest.mark.thorough)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(Forward, marks=DOUBLE), pytest.param(Reversal, marks=pytest.mark.thorough)],
-)
+@pytest.mark.thorough  # ε = 1 is in `test_rates.py`, too
+@pytest.mark.parametrize("kind", [Forward, Reversal])
 def test_extreme_rates_and_a_single_walk(kind):
     """ε = 1 is the restart alone; small and large ones with the horizon of the small."""
     estimator = kind(FixedHorizon(0.05, steps=20), num_walks=1)
@@ -210,6 +204,7 @@ def test_extreme_rates_and_a_single_walk(kind):
         assert abs(values.mean() - law[2]) <= 5 * error + 1e-5
 
 
+@pytest.mark.thorough  # `tests/chains/test_hostile.py` draws from one
 def test_one_state_has_probability_one():
     estimator = Reversal(FixedHorizon(0.3, steps=4), num_walks=64)
     value = many(estimator, build_one(None), jnp.array(0))

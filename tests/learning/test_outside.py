@@ -145,13 +145,8 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("estimator", "chance"),
-    [
-        pytest.param(*both, id=name, marks=() if "outside" in name else pytest.mark.thorough)
-        for name, both in ESTIMATORS.items()
-    ],
-)
+@pytest.mark.thorough  # `test_closures.py` has all parts of a model at once
+@pytest.mark.parametrize(("estimator", "chance"), ESTIMATORS.values(), ids=ESTIMATORS.keys())
 def test_values_and_gradients(estimator: Any, chance: np.ndarray):
     value, gradient = exact(chance)
     datum = (state_of(jnp.array(int(np.argmax(chance)))), GIVEN)

@@ -94,6 +94,7 @@ def path_mass(matrix: jax.Array) -> jax.Array:
     return u + jnp.linalg.solve(system.T, begin).reshape(2, NUM_STATES).sum(axis=0)
 
 
+@pytest.mark.thorough  # `test_the_update_is_a_maximum…`, and EM of ε above
 def test_exact_em_never_lowers_the_likelihood_of_a_staged_chain():
     data_law = jax.jit(STAGED.law)(STAGED.parameters)
 

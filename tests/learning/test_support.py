@@ -135,16 +135,25 @@ CASES: dict[str, tuple] = {
 }
 
 
-MARKS = {
-    "bidirectional, other data": pytest.mark.thorough,
-    "bidirectional, staged, geometric": pytest.mark.thorough,
-    "reversal, no mass outside": pytest.mark.thorough,
-}
+def test_values_are_right():
+    """The values alone, which compile in a third of the time of their gradients."""
+
+    @jax.jit
+    def values(keys: jax.Array, y: jax.Array) -> jax.Array:
+        chain = build_plain(PARAMETERS)
+        return jax.vmap(lambda key: jnp.exp(Bidirectional(FIXED)(key, chain, y).log_likelihood))(
+            keys
+        )
+
+    law = jax.jit(plain_law)(PARAMETERS)
+    for y in (0, 3):
+        found = values(jax.random.split(jax.random.key(11), 500), jnp.asarray(PAIRS[y]))
+        assert_mean(np.asarray(found, np.float64), float(law[y]))
 
 
+@pytest.mark.thorough  # the test above, and `test_exactness.py` in double precision
 @pytest.mark.parametrize(
-    ("parameters", "build", "law", "estimator", "data"),
-    [pytest.param(*case, id=name, marks=MARKS.get(name, ())) for name, case in CASES.items()],
+    ("parameters", "build", "law", "estimator", "data"), CASES.values(), ids=CASES.keys()
 )
 def test_values_and_gradients_are_right(parameters, build, law, estimator, data):
     for y in data:

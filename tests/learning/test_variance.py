@@ -93,6 +93,7 @@ def law(parameters: tuple[jax.Array, jax.Array]) -> jax.Array:
     return EPSILON * jnp.linalg.solve(system.T, u)
 
 
+LAW = jax.jit(law)
 SLOPE = jax.jit(jax.grad(lambda parameters: jnp.log(law(parameters)[DATUM])))
 HORIZON = FixedHorizon(EPSILON)
 FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=64)
@@ -103,15 +104,17 @@ FORWARD, REVERSAL = Forward(HORIZON, num_walks=64), Reversal(HORIZON, num_walks=
 ALGORITHM_1 = {0.0: 0.27, 0.33: 0.45}
 
 
-def errors_and_cost(estimator: Forward | Reversal, mixing: float) -> tuple[np.ndarray, float]:
-    """The same of each of 100 runs of any estimator, and its transitions. Compiled once for all
-    mixings: parameters are arguments."""
+def errors_and_cost(
+    estimator: Forward | Reversal, mixing: float
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """The same of each of 100 runs of any estimator, its transitions, and its likelihoods, to the
+    true one. Compiled once for all mixings: parameters are arguments."""
     parameters = (THETA_0, (1 - mixing) * NEAR + mixing * FAR)
     truth = np.asarray(ravel_pytree(SLOPE(parameters))[0], np.float64)
     case = Case(parameters, build, law, jnp.asarray(STATES[DATUM]))
     runs = run(case, estimator, 100, chunk=25)
     each = [relative_mse(gradient[None], truth) for gradient in runs.gradients]
-    return np.array(each), runs.transitions
+    return np.array(each), runs.transitions, runs.likelihoods / float(LAW(parameters)[DATUM])
 
 
 @pytest.mark.parametrize(
@@ -122,15 +125,17 @@ def errors_and_cost(estimator: Forward | Reversal, mixing: float) -> tuple[np.nd
     ],
 )
 def test_reversal_with_baseline_beats_algorithm_1(mixing: float, factor: float):
-    errors, _ = errors_and_cost(REVERSAL, mixing)
+    errors, _, likelihoods = errors_and_cost(REVERSAL, mixing)
     assert errors.mean() <= ALGORITHM_1[mixing] / factor
+    noise = likelihoods.std(ddof=1) / np.sqrt(len(likelihoods))
+    assert noise < 0.05 and abs(likelihoods.mean() - 1) <= 4 * noise + 1e-5
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mixing", ALGORITHM_1)
 def test_algorithm_1_has_these_errors_at_equal_transitions(mixing: float):
     """The test above compares with what others measured."""
-    errors, cost = errors_and_cost(FORWARD, mixing)
+    errors, cost, _ = errors_and_cost(FORWARD, mixing)
     noise = np.hypot(errors.std(ddof=1) / np.sqrt(len(errors)), 0.02)
     assert abs(errors.mean() - ALGORITHM_1[mixing]) <= 3 * noise
     assert abs(cost / errors_and_cost(REVERSAL, mixing)[1] - 1) < 0.02
@@ -140,7 +145,7 @@ def test_at_the_initialisation_the_likelihood_is_the_restarts():
     """A that leaves u invariant: π̃ = u, and every walk weighs the same."""
     parameters = (THETA_0, NEAR)
     u = jax.nn.softmax(F0 @ THETA_0)
-    np.testing.assert_allclose(jax.jit(law)(parameters), u, rtol=1e-4)
+    np.testing.assert_allclose(LAW(parameters), u, rtol=1e-4)
     y = jnp.asarray(STATES[DATUM])
     estimator = Reversal(FixedHorizon(EPSILON), num_walks=4)
     estimate = eqx.filter_jit(estimator)(jax.random.key(0), build(parameters), y)

@@ -282,6 +282,7 @@ def test_trials_of_the_paper_s_programs_run_on_a_cluster(
     assert sorted(json.loads(line)["seed"] for line in lines) == list(range(13))
 
 
+@pytest.mark.thorough  # each worker compiles the engine; trials are above
 def test_instances_of_formulas_are_solved_on_a_cluster(cluster, tmp_path: Path, capsys):
     command = f"reproduce formulas --quick --json --out {tmp_path} --cluster"
     with pytest.raises(SystemExit) as end:
@@ -289,6 +290,7 @@ def test_instances_of_formulas_are_solved_on_a_cluster(cluster, tmp_path: Path, 
     assert end.value.code == 0 and json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.thorough  # each worker loads the decoder; trials are above
 def test_a_decoder_is_evaluated_on_a_cluster_as_it_is_here(
     cluster, tmp_path: Path, capsys, monkeypatch
 ):

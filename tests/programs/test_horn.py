@@ -232,10 +232,11 @@ class Drawn:
             known |= new
 
 
-def test_random_systems():
+@pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.thorough)])
+def test_random_systems(count: int):
     """Verdicts on random systems are those of their least models; most are found at once."""
     decided = {Outcome.SAFE: 0, Outcome.UNSAFE: 0}
-    for seed in range(24):
+    for seed in range(count):
         drawn = Drawn(seed)
         program = parse_program(drawn.text(), language="horn")
         verdict = verify(program, timeout=5)
@@ -246,7 +247,7 @@ def test_random_systems():
         if verdict.outcome is Outcome.SAFE and seed % 8 == 0:
             model = output.model(program, verdict)
             assert false_assertions(modelled(drawn.text(), model)) == []
-    assert sum(decided.values()) >= 22 and min(decided.values()) >= 4, decided
+    assert sum(decided.values()) >= count * 11 / 12 and min(decided.values()) >= count / 6
 
 
 def test_trees_grow_where_nothing_fits_for_some_heights():

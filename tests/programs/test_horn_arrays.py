@@ -347,7 +347,16 @@ EQUAL_IN_A_VALUE = {
 }
 
 
-@pytest.mark.parametrize("name", EQUAL_IN_A_VALUE)
+# "a number" is proved, too.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=pytest.mark.thorough if name in ("an argument", "a condition") else ()
+        )
+        for name in EQUAL_IN_A_VALUE
+    ],
+)
 def test_arrays_compared_in_a_value(name):
     text, change = EQUAL_IN_A_VALUE[name]
     program = parse_program(text, language="horn")

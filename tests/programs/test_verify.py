@@ -37,14 +37,14 @@ def test_examples(name, seed):
     assert verdict.outcome.value == ("UNSAFE" if name in UNSAFE else "SAFE"), verdict.reason
 
 
-DEAR = {
-    ("nested", "two-stage"),
-    ("cegar2", "two-stage"),
-    ("tacas06", "two-stage"),
-    ("cegar2", "one-stage"),
-}
+def dear(name, method):
+    """What the search is compiled for is that of the test of listeners, or of this one example."""
+    chains = method != "portfolio" and name != "fig1"
+    return chains and (name, method) != ("cegar2", "zero-stage")
+
+
 METHODS = [
-    pytest.param(name, method, marks=pytest.mark.thorough if (name, method) in DEAR else ())
+    pytest.param(name, method, marks=pytest.mark.thorough if dear(name, method) else ())
     for method in ("two-stage", "one-stage", "zero-stage", "portfolio")
     for name in PAPER
 ]
@@ -97,8 +97,11 @@ def test_a_wrong_proof_is_refused():
         " while (i < n) { i++; s += 2 * i - 1; } assert(s == n * n); }",
         "int main() { unsigned x = 0, y = unknown(); while (x < 99) { if (y % 2 == 0) x += 2;"
         " else x++; } assert(x % 2 == y % 2); }",
-        "int main() { int x = 0; while (x < 268435455) { if (x < 65520) x++; else x += 2; }"
-        " assert(x % 2 == 0); }",
+        pytest.param(
+            "int main() { int x = 0; while (x < 268435455) { if (x < 65520) x++; else x += 2; }"
+            " assert(x % 2 == 0); }",
+            marks=pytest.mark.thorough,
+        ),
         "int main() { int f = unknown(), j = 2, k = 0; while (unknown()) { if (f) j += 4;"
         " else { j += 2; k++; } } if (k != 0) assert(j == 2 * k + 2); }",
         "int main() { int n = unknown(), i, j, k; for (i = 0; i < n; i++) for (j = i; j < n; j++)"

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from doeblin import InputError, finite
@@ -195,6 +195,7 @@ def test_a_restart_at_every_step_mixes_in_one():
     assert certificate.mixing_time(1e-9) <= 2
 
 
+@settings(max_examples=15)
 @given(schedules())
 @example(Schedule(np.array([[0.07, 0.92, 0.01], [1.6e-6, 1 - 3.2e-6, 1.6e-6], [0.15, 0.15, 0.7]])))
 def test_facts_are_ordered_and_each_is_a_gamma(schedule):

@@ -18,7 +18,7 @@ from .test_hostile import ENDLESS
 @pytest.mark.parametrize(
     ("how", "busy"),
     [
-        (signal.SIGTERM, True),
+        pytest.param(signal.SIGTERM, True, marks=pytest.mark.thorough),  # as with one who follows
         pytest.param(signal.SIGTERM, False, marks=pytest.mark.thorough),
         (signal.SIGINT, False),
         (signal.SIGKILL, True),

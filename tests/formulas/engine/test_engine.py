@@ -112,10 +112,13 @@ def engines_of(method: Method) -> tuple[str, ...]:
 
 def cases() -> list:
     """All kernels by weights are in the method of all stages, too: compiled alone, they are
-    thorough. Without weights it is the other way round."""
+    thorough. Without weights it is the other way round; but of two stages the verifier's tests
+    have what is compiled for them."""
 
     def dear(options: str, number: int, engine: str) -> bool:
         whole = METHODS[number] is ALL_STAGES
+        if METHODS[number].name == "2-stage":
+            return True
         return engine != "plain" and whole == (options != "weights")
 
     return [
@@ -152,7 +155,11 @@ def test_engine_follows_the_reference_step_for_step(number, options, template, e
 
 
 @pytest.mark.parametrize(
-    ("method", "atoms"), [(METHODS[2], 20), (METHODS[3], 300)], ids=["2-stage", "Gibbs"]
+    ("method", "atoms"),
+    [
+        pytest.param(METHODS[2], 20, id="2-stage", marks=pytest.mark.thorough),
+        pytest.param(METHODS[3], 300, id="Gibbs"),
+    ],
 )
 def test_examples_beyond_the_specialised_widths_follow_the_reference(method, atoms):
     """Also more atoms than fit a vector, and more rows than fit a byte."""
@@ -164,7 +171,18 @@ def test_examples_beyond_the_specialised_widths_follow_the_reference(method, ato
     assert chain.present.tolist() == reference.present.tolist()
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+# What is compiled for several stages is sliced by the test of the reference, too.
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(
+            method,
+            id=method.name,
+            marks=pytest.mark.thorough if method.name in ("2-stage", "all stages") else (),
+        )
+        for method in METHODS
+    ],
+)
 def test_the_path_does_not_depend_on_how_it_is_sliced(method):
     task = random_task(9)
     whole = Chain(task, method, (2, 2), seed=4)
@@ -256,8 +274,9 @@ def test_stationary_frequencies_match_enumeration(stage, uniform):
 def test_stationary_law_of_a_staged_chain_matches_enumeration():
     """Restarts and two kernels under one schedule: the joint chain solved exactly.
 
-    A third one is never reached: with it, what is compiled is that of the other tests."""
-    task = _tiny_task()
+    A third one is never reached: with it, and with weights, what is compiled is that of the test
+    of the reference."""
+    task = _tiny_task(shifts=[1, 0])
     matrix = np.array([[0.1, 0.9, 0], [0, 0.6, 0.4], [0.3, 0, 0.7]])
     stages = (
         Stage(move="gibbs", cost="simplified", beta=0.2),
@@ -279,14 +298,20 @@ def test_stationary_law_of_a_staged_chain_matches_enumeration():
     assert statistic < freedom + 4 * np.sqrt(2 * freedom)
 
 
-def _tiny_task() -> Task:
+def _tiny_task(shifts: list[int] | None = None) -> Task:
     holds = np.array([[1, 0, 1, 0, 1], [1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 1, 1]], bool)
     # The first and the last example are the same bits with both labels, so no formula is perfect.
     # They stand 64 bits later: two words, as in the other tests, spare compiling for one.
     holds = np.concatenate([holds, np.zeros((4, 59), bool), holds[:, :1]], axis=1)
     labels = pack([True, False, True, True, False] + [False] * 60)
     ring = np.array([[1, 3], [2, 0], [3, 1], [0, 2]], dtype=np.int32)
-    return Task(np.ascontiguousarray(pack(holds).T), labels, prior=[1, 2, 3, 1.5], neighbours=ring)
+    return Task(
+        np.ascontiguousarray(pack(holds).T),
+        labels,
+        shifts=shifts,
+        prior=[1, 2, 3, 1.5],
+        neighbours=ring,
+    )
 
 
 def _restart_matrix(task: Task):
@@ -297,11 +322,12 @@ def _restart_matrix(task: Task):
 def _gibbs_matrix(task: Task, stage: Stage):
     holds = unpack(np.ascontiguousarray(task.truth().T), 65)
     labels = unpack(task.label_words(), 65)
+    weights = np.where(np.arange(65) < 64, 2, 1)  # as the test has them
     if stage.cost == "full":
-        costs = (holds != labels).sum(axis=1)
+        costs = (holds != labels) @ weights
     else:
-        costs = stage.false_positive * (holds & ~labels).sum(axis=1)
-        costs = costs + stage.false_negative * (~holds & labels).sum(axis=1)
+        costs = stage.false_positive * (holds & ~labels) @ weights
+        costs = costs + stage.false_negative * (~holds & labels) @ weights
     weights = task.prior_weights() * np.exp(-stage.beta * costs)
     return np.tile(weights / weights.sum(), (task.num_atoms, 1))
 

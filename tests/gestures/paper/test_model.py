@@ -135,6 +135,7 @@ def test_the_block_kernel_leaves_the_full_model_alone(chain):
     assert_follows(found, target)
 
 
+@pytest.mark.thorough  # compiled for it alone; what passes are made of is tested above
 @pytest.mark.parametrize(
     ("backward", "proposals", "baseline"),
     [(64, 1, True),

@@ -35,8 +35,8 @@ PLAIN = ("k", "l", "m", "n")
     "names",
     [
         ("x*", "x?3", "x!", "a*b"),
-        ("x", "x*", "x!", "x*x"),
-        ("x?", "x", "x?1", "x!!"),
+        pytest.param(("x", "x*", "x!", "x*x"), marks=pytest.mark.thorough),
+        pytest.param(("x?", "x", "x?1", "x!!"), marks=pytest.mark.thorough),
         ("#turns2", "x@1", "0:x", "x'0"),
         ("x:double", "x:float", "y:double?1", "x"),
     ],

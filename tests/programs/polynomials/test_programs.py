@@ -84,10 +84,13 @@ def fails_somewhere(text: str, folder) -> bool:
     return subprocess.run([program], input=told, text=True, timeout=60).returncode == 1
 
 
+DEAR = {"tetrahedral", "coefficients of Bezout"}
+
+
 @pytest.mark.skipif(GCC is None, reason="the truth comes from gcc, which is not here")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.thorough if n == "tetrahedral" else ()) for n in PROGRAMS],
+    [pytest.param(n, marks=pytest.mark.thorough if n in DEAR else ()) for n in PROGRAMS],
 )
 def test_true_programs_are_proved(name, tmp_path):
     text = text_of(name, 0)

@@ -156,8 +156,7 @@ def test_failures_after_more_inputs_than_can_be_listed(tmp_path):
 
 def test_a_leap_that_the_program_does_not_take_is_no_replay():
     program = parse_program(FAR, ints="overflow")
-    verdict = verify(program, timeout=60)
-    assert verdict.failure is not None and program.interpreter is not None
+    assert program.interpreter is not None
     system = program.system
     with Budget(60) as budget:
         wide, base = accelerate(system, budget)

@@ -9,7 +9,8 @@ from doeblin.programs import Outcome, parse_program, verify
     "text",
     [
         # One value of the input's range, known only deep inside.
-        """int main() {
+        pytest.param(
+            """int main() {
           int n = unknown(), m = unknown(), i, j, k = 0;
           assume(n >= 60 && n <= 100 && m >= 60 && m <= 100);
           for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
@@ -17,6 +18,8 @@ from doeblin.programs import Outcome, parse_program, verify
             if (i == 50 && j == 50) assert(k != 3301);
           }
         }""",
+            marks=pytest.mark.thorough,
+        ),
         # Hundreds of turns in which the same inputs come again and again.
         """int main() {
           int a = 0, b = 1, run = 0, idle = 0, turn = 0, t;
