@@ -83,8 +83,8 @@ def test_the_two_stage_method_is_the_papers_and_certified():
 
 def test_stages_and_schedule_of_ones_own():
     stages = [
-        Stage(move="gibbs", cost="simplified", beta=1.0),
-        Stage(move="gibbs", beta=4.0),
+        Stage(move="gibbs", beta=1.0),
+        Stage(move="metropolis", beta=4.0),
         Stage(move="gibbs", beta=4.0, focus=0.5),
     ]
     schedule = Schedule.cycle([1, 0.2, 0.1, 0.05])

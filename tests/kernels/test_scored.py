@@ -17,8 +17,8 @@ from ..statistics import LEVEL
 from .cases import KERNELS, LOOP, SITE_STATES
 
 NUM_KEYS = 20_000
-NAMES = ["Gibbs", "Metropolis"]
-MORE = ["ColouredGibbs", "mixture", "mixture, inexact", "repeat", "cycle"]
+NAMES = ["Gibbs", "Metropolis", "mixture, inexact"]
+MORE = ["ColouredGibbs", "mixture", "repeat", "cycle"]
 
 
 @pytest.mark.parametrize(

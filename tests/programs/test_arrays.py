@@ -113,7 +113,7 @@ def text_of(name, change):
 
 # The regions and relations of these are in other programs, too.
 DEAR = {"the largest last", "moved down", "found last", "in pairs", "sums of sums", "none counted"}
-DEAR |= {"copied backwards", "squares", "a palindrome"}
+DEAR |= {"copied backwards", "a palindrome"}
 
 
 @pytest.mark.parametrize(

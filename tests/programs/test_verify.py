@@ -97,11 +97,8 @@ def test_a_wrong_proof_is_refused():
         " while (i < n) { i++; s += 2 * i - 1; } assert(s == n * n); }",
         "int main() { unsigned x = 0, y = unknown(); while (x < 99) { if (y % 2 == 0) x += 2;"
         " else x++; } assert(x % 2 == y % 2); }",
-        pytest.param(
-            "int main() { int x = 0; while (x < 268435455) { if (x < 65520) x++; else x += 2; }"
-            " assert(x % 2 == 0); }",
-            marks=pytest.mark.thorough,
-        ),
+        "int main() { int x = 0; while (x < 268435455) { if (x < 65520) x++; else x += 2; }"
+        " assert(x % 2 == 0); }",
         "int main() { int f = unknown(), j = 2, k = 0; while (unknown()) { if (f) j += 4;"
         " else { j += 2; k++; } } if (k != 0) assert(j == 2 * k + 2); }",
         "int main() { int n = unknown(), i, j, k; for (i = 0; i < n; i++) for (j = i; j < n; j++)"
