@@ -104,10 +104,7 @@ MARKS = {
     # Of `make test` by its part in double precision alone: in single there are the values alone,
     # of `test_support.py`.
     "bidirectional": (pytest.mark.double, pytest.mark.thorough),
-    # `test_rates.py` has its value and a derivative, `test_closures.py` its walks.
-    "forward": pytest.mark.thorough,
     "forward, staged, latent": pytest.mark.thorough,
-    "reversal": pytest.mark.thorough,  # `test_variance.py` has it, of words
     "reversal, staged": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,
     "forward, staged": pytest.mark.thorough,
