@@ -254,7 +254,7 @@ def test_reference_has_every_public_name():
     assert count >= 180, count
 
 
-@pytest.mark.thorough  # `make docs` builds it strictly, and CI does
+@pytest.mark.thorough  # as `make docs` does
 def test_documentation_builds(tmp_path: Path):
     """Without a warning, so that all links lead somewhere; examples are code, not quotations."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path]

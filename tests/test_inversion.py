@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 import doeblin
+from doeblin import InputError
 from doeblin._inversion import invert, uniform
+from doeblin._plain import plain_errors
 from doeblin.kernels import FiniteKernel, FiniteRestart, IndependentSites, Potts
+from doeblin.kernels._sites import checked_logits
 
 ALL, LAST = 2**32, 2**15
 
@@ -139,6 +142,63 @@ def test_one_possible_value_among_many_is_always_drawn(number: int):
     logits[number] = 3.0
     words = np.array([0, 1, ALL // 2, ALL - 2, ALL - 1], np.uint32)
     assert (np.asarray(_drawn(logits.astype(np.float32), words)) == number).all()
+
+
+def test_few_words_are_shared_out_to_a_word():
+    """Half a word each, a word each, and six, in a group beside one that has nearly all."""
+    for each in (0.43, 0.9, 5.9):
+        logits = np.full(64, log(each / ALL))
+        logits[:32] = -np.inf
+        logits[0] = 0
+        counts = np.bincount(_drawn(logits, np.arange(ALL - 2**16, ALL).astype(np.uint32)))
+        assert (np.abs(counts[32:] - each) <= 2).all() and counts[1:32].sum() == 0
+        assert abs(counts[32:].sum() - 32 * each) <= 2
+
+
+@pytest.mark.parametrize(
+    "size", [64, *(pytest.param(size, marks=pytest.mark.thorough) for size in (32, 500))]
+)
+def test_draws_do_not_depend_on_what_is_drawn_beside_them(size: int):
+    """Sums are taken in one order."""
+    logits = jnp.asarray(np.random.default_rng(size).normal(size=size).astype(np.float32))
+    words = jnp.asarray(np.random.default_rng(1).integers(0, ALL, 60_000).astype(np.uint32))
+    one = lambda logits, word: invert(logits, word)[0]  # noqa: E731
+    all_at_once = jax.vmap(one, in_axes=(None, 0))
+    each = jax.jit(lambda logits, words: jax.lax.map(lambda word: one(logits, word), words))
+    lanes = jax.jit(jax.vmap(one))(jnp.broadcast_to(logits, (8, size)), words[:8])
+    found = np.asarray(jax.jit(all_at_once)(logits, words))
+    np.testing.assert_array_equal(found, each(logits, words))
+    np.testing.assert_array_equal(found[:8], lanes)
+
+
+@pytest.mark.parametrize("size", [5, 33, 20_000])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_what_leaves_no_choice_is_told_of_however_many_there_are(size: int, wrong: float):
+    for place in (0, size // 2, size - 1):
+        logits = np.zeros(size) if wrong > 0 or np.isnan(wrong) else np.full(size, -np.inf)
+        logits[place] = wrong
+        assert not invert(jnp.asarray(logits, jnp.float32), jnp.uint32(3))[1]
+        with pytest.raises(InputError, match="NaN"), plain_errors():
+            checked_logits(jnp.asarray(logits, jnp.float32))
+    assert invert(jnp.zeros(size), jnp.uint32(3))[1]
+
+
+def test_no_sites_have_no_values():
+    for shape in ((0, 3), (0, 40), (2, 0, 1025)):
+        found = jax.eval_shape(invert, jnp.zeros(shape), jnp.zeros(shape[:-1], jnp.uint32))
+        assert found[0].shape == shape[:-1]
+
+
+def test_many_values_in_double_precision_and_strict_types():
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        logits = np.log(np.arange(1, 1101))
+        drawn = FiniteRestart(logits).sample(jax.random.key(0))
+        assert drawn.dtype == jnp.int64 and 0 <= drawn < 1100
+        steps = 2**16
+        words = jnp.asarray((np.arange(steps, dtype=np.uint64) * 2 + 1) << np.uint64(47))
+        found = jax.jit(jax.vmap(lambda word: invert(jnp.asarray(logits), word)[0]))(words)
+        right = steps * np.exp(logits) / np.exp(logits).sum()
+        assert (np.abs(np.bincount(found, minlength=1100) - right) <= 2).all()
 
 
 def test_what_is_impossible_has_no_words():

@@ -6,7 +6,8 @@ of a float; what is rarer than 2⁻³³ is never drawn, nor is what is impossibl
 likeliest has up to k·2⁻²³ too much, which the others lack in proportion.
 
 Many values are drawn in groups: first a group of groups, at last a value, each among at most 32. So
-what is too much is never more than the likeliest of 32 can bear, 2⁻¹³ of its probability.
+what is too much is never more than the likeliest of 32 can bear, 2⁻¹³ of its probability; rounding
+adds a word (2⁻³²) for each time that groups are made.
 """
 
 from __future__ import annotations
@@ -56,19 +57,26 @@ def invert(
     # The odds of the values, then those of their groups, of groups of groups, …
     odds = [_grouped(jnp.exp(logits - top[..., None]))]
     while odds[-1].shape[-2] > 1:
-        odds.append(_grouped(odds[-1].sum(axis=-1)))
+        odds.append(_grouped(_running(odds[-1])[..., -1]))
     value, span = jnp.zeros(words.shape, jnp.int32), jnp.zeros_like(words)
     for groups in reversed(odds):
         among = jnp.take_along_axis(groups, value[..., None, None], axis=-2)[..., 0, :]
         child, words, span = _within(among, words, span)
         value = value * _GROUP + child
-    return value, jnp.isfinite(top)
+    # Not by `top`: XLA's maximum overlooks NaN where an axis is long.
+    return value, jnp.isfinite(_running(odds[-1])[..., 0, -1])
 
 
 def _grouped(odds: Array) -> Float[Array, "... groups members"]:
-    size = odds.shape[-1]
-    filled = jnp.pad(odds, [(0, 0)] * (odds.ndim - 1) + [(0, -size % _GROUP)])
-    return filled.reshape(*odds.shape[:-1], -1, _GROUP)
+    *sites, size = odds.shape
+    filled = jnp.pad(odds, [(0, 0)] * len(sites) + [(0, -size % _GROUP)])
+    return filled.reshape(*sites, filled.shape[-1] // _GROUP, _GROUP)
+
+
+def _running(odds: Float[Array, "... members"]) -> Float[Array, "... members"]:
+    """Sums from the first member on, one after the other: how XLA adds along an axis depends on
+    what is beside it, and draws would, too."""
+    return jnp.stack(list(itertools.accumulate(jnp.unstack(odds, axis=-1))), axis=-1)
 
 
 def _within(
@@ -76,19 +84,25 @@ def _within(
 ) -> tuple[Array, Words, Words]:
     """Who has a word among the first `span` ones (0 stands for all), which of his words it is, and
     how many he has."""
-    whole = jnp.where(span == 0, _num_words(words), span.astype(odds.dtype))[..., None]
-    shares = _shares(odds, odds.sum(axis=-1, keepdims=True), _GROUP, words, whole)
+    sums, likeliest = _running(odds), odds.argmax(axis=-1).astype(jnp.int32)
+    total, size = sums[..., -1:], span.astype(odds.dtype)
+    size = jnp.where(span == 0, odds.dtype.type(_num_words(words)), size)[..., None]
+    shares = _shares(odds, total, _GROUP, words, size)
     below = jnp.cumsum(shares, axis=-1, dtype=words.dtype)
+    # Of few words the ends are rounded, not the shares: nothing is left over.
+    few = size * float(jnp.finfo(odds.dtype).eps) <= 1
+    below = jnp.where(few, jnp.round(sums / total * size).astype(words.dtype), below)
     member = (below <= words[..., None]).sum(axis=-1, dtype=jnp.int32)
     # What is left over is the likeliest's, too: its last words.
     is_left = member == _GROUP
-    member = jnp.where(is_left, odds.argmax(axis=-1), member).astype(jnp.int32)
-    share, end = (
-        jnp.take_along_axis(a, member[..., None], axis=-1)[..., 0] for a in (shares, below)
+    member = jnp.where(is_left, likeliest, member)
+    ends = jnp.pad(below, [(0, 0)] * (below.ndim - 1) + [(1, 0)])
+    start, end = (
+        jnp.take_along_axis(ends, (member + side)[..., None], axis=-1)[..., 0] for side in (0, 1)
     )
-    rest = jnp.where(member == odds.argmax(axis=-1), span - below[..., -1], 0)
-    start = jnp.where(is_left, below[..., -1] - share, end - share)
-    return member, words - start, share + rest
+    share, last = end - start, below[..., -1]
+    start = jnp.where(is_left, last - share, start)
+    return member, words - start, share + jnp.where(member == likeliest, span - last, 0)
 
 
 def invert_each(
@@ -123,9 +137,7 @@ def _shares(odds: Array, total: Array, num_values: int, words: Words, span: Any)
     likeliest value's.
     """
     spare = (num_values + 2) * float(jnp.finfo(odds.dtype).eps) / 2
-    # Where what is spared does not make up for rounding up, it is rounded down.
-    nearest = jnp.where(span * spare > num_values, 0.5, 0.0).astype(odds.dtype)
-    return (odds * (span * (1 - spare) / total) + nearest).astype(words.dtype)
+    return (odds * (span * (1 - spare) / total) + 0.5).astype(words.dtype)
 
 
 def _num_words(words: Words) -> float:

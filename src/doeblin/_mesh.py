@@ -97,7 +97,7 @@ def using(mesh: Mesh | None) -> Iterator[None]:
         with jax.set_mesh(mesh):
             yield
     except Exception:
-        forget_errors(mesh.local_devices)
+        forget_errors()
         raise
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import jax
 
@@ -21,14 +20,14 @@ def plain_errors() -> Iterator[None]:
         found = re.search(r"EquinoxRuntimeError: (.+)", str(error))
         if found is None:
             raise
-        forget_errors([None])
+        forget_errors()
         raise InputError(found[1]) from None
 
 
-def forget_errors(devices: Iterable[Any]) -> None:
+def forget_errors() -> None:
     """JAX keeps a device's error until that has done something else that can be heard of, and says
-    it again where the process ends. None is the device that JAX uses by default."""
-    for device in devices:
+    it again where the process ends."""
+    for device in jax.local_devices():
         with suppress(Exception), jax.default_device(device):  # what was raised counts
             _no_news()
 

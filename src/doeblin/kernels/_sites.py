@@ -152,8 +152,9 @@ def check_laws(logits: Array, what: str) -> None:
 def checked_logits(logits: Array) -> Array:
     """Logits to choose by along the last axis, or a run-time error if there is no choice."""
     logits = jnp.asarray(logits)
-    # The maximum is NaN or infinite exactly if something is wrong.
-    return checked_choice(logits, jnp.isfinite(logits.max(axis=-1)).all())
+    # The maximum is NaN or infinite if something is wrong, but XLA overlooks NaN on long axes.
+    is_choice = jnp.isfinite(logits.max(axis=-1)).all() & ~jnp.isnan(logits).any()
+    return checked_choice(logits, is_choice)
 
 
 def checked_choice(chosen: Any, is_choice: Flag) -> Any:
