@@ -226,9 +226,9 @@ _strict = optax.GradientTransformation(lambda params: (), _descend)
 
 def test_a_refusal_on_a_device_of_ones_own_is_said_once():
     rare = doeblin(FunctionKernel(_limited), FunctionRestart(_begin, _never), 0.1)
-    with jax.default_device(jax.devices()[1]):
-        with pytest.raises(InputError, match="too large a number"):
-            rare.draw(KEY, 6, jnp.asarray(XS[0]))
+    own = jax.default_device(jax.devices()[1])
+    with own, pytest.raises(InputError, match="too large a number"):
+        rare.draw(jax.random.key(1), 60, jnp.asarray(np.asarray(XS[0])))
     jax.effects_barrier()
 
 
