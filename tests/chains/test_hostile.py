@@ -55,7 +55,7 @@ def number_of(state: Any) -> Any:
 
 def tilted(law: Any, x: Any) -> jax.Array:
     logits = jnp.log(jnp.asarray(law, dtype=float))
-    return logits if x is None else logits + x
+    return logits if x is None else logits + jnp.broadcast_to(x, logits.shape)
 
 
 class SplittingRestart(AbstractRestart):

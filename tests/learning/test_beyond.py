@@ -51,7 +51,7 @@ def block_law(p):
     """One proposal from u, picked with probability w'/(w + w') for w = π̂/u."""
     u = jnp.exp(jax.vmap(IndependentSites(p["u"]).log_prob)(PAIRS))
     weight = jnp.exp(p["t"]) / u
-    moves = u * weight / (weight[:, None] + weight)
+    moves = (u * weight)[None] / (weight[:, None] + weight[None])
     moves = moves * (1 - jnp.eye(4))
     matrix = moves + jnp.diag(1 - moves.sum(axis=1))
     return 0.18 * jnp.linalg.solve((jnp.eye(4) - 0.82 * matrix).T, u)

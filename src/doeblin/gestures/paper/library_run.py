@@ -238,7 +238,7 @@ def visit(plan: Plan, fixed: Fixed, weights: Weights, key: RandomKey, batch: Ges
 
 def _codes(words: Output) -> Int[Array, "states 2"]:
     def letter(code: Array, symbols: Array) -> tuple[Array, None]:
-        added = (code ^ (symbols[:, None] + 1).astype(jnp.uint32)) * _PRIMES
+        added = (code ^ (symbols[:, None] + 1).astype(jnp.uint32)) * _PRIMES[None]
         return jnp.where(symbols[:, None] >= 0, added, code), None
 
     start = jnp.broadcast_to(jnp.uint32(2166136261), (words.length.shape[0], 2))
