@@ -63,6 +63,7 @@ DEAR = {
     "docs/tutorials/factor-graphs.md",
     "docs/tutorials/guaranteed-sampler.md",
     "docs/tutorials/learning.md",
+    "docs/tutorials/swipe-decoder.md",
 }
 
 

@@ -155,6 +155,7 @@ def test_standard_input_and_no_jax():
     assert ended.stderr.strip().endswith("False")
 
 
+@pytest.mark.thorough  # compiled for it alone; the search is that of the other tests
 def test_reproduce_formulas_writes_table_plot_and_json(capsys, tmp_path):
     status, out, _ = run(
         capsys, "reproduce", "formulas", "--quick", "--families", "paper", "--out", str(tmp_path)

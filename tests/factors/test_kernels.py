@@ -188,6 +188,7 @@ def test_restart_keeps_the_contract(given):
         np.testing.assert_allclose(found, log_u - rest, atol=1e-5)
 
 
+@pytest.mark.thorough  # `test_labeller.py` draws by it, and the kernels are above
 def test_chain_is_an_ordinary_chain(given):
     """Its exact draws follow the stationary law of (1-ε)A + ε·u, by linear algebra."""
     chain = MODEL.chain(epsilon=0.3)

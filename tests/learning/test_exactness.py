@@ -101,9 +101,8 @@ KINDS = {
 
 
 MARKS = {
-    # Of `make test` by its part in double precision alone: in single there are the values alone,
-    # of `test_support.py`.
-    "bidirectional": (pytest.mark.double, pytest.mark.thorough),
+    "reversal": pytest.mark.double,
+    "bidirectional": pytest.mark.thorough,  # its values are in `test_support.py`, on what is harder
     "forward, staged, latent": pytest.mark.thorough,
     "reversal, staged": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,

@@ -151,7 +151,7 @@ def test_values_are_right():
         assert_mean(np.asarray(found, np.float64), float(law[y]))
 
 
-@pytest.mark.thorough  # the test above, and `test_exactness.py` in double precision
+@pytest.mark.thorough  # the test above
 @pytest.mark.parametrize(
     ("parameters", "build", "law", "estimator", "data"), CASES.values(), ids=CASES.keys()
 )
