@@ -1,4 +1,4 @@
-"""Draws from few values by inverting their distribution function, one random word for each.
+"""Draws by inverting distribution functions, one random word for each.
 
 The values share out all words: one of probability p has p·2³² of them (2⁶⁴ with `jax_enable_x64`),
 wherever it stands among the others. So a probability is right to 2⁻³³, and above that to the digits
