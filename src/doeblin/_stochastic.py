@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -57,7 +59,7 @@ def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
     States are taken out one by one, each with the chances of passing through it. Nothing is ever
     subtracted, so every entry keeps its digits, however rare the moves are (Grassmann, Taksar &
-    Heyman, 1985).
+    Heyman, 1985). `_elimination` is the same in JAX.
     """
     home = np.flatnonzero(_reach(matrix).all(axis=0))
     if not len(home):
@@ -66,7 +68,7 @@ def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
             "connect them, or add restarts"
         )
     for first in home:
-        law = _ratios(matrix, int(first))
+        law = visits(matrix, int(first))
         if np.isfinite(law.sum()):
             return law / law.sum()
     raise InputError(
@@ -75,19 +77,39 @@ def invariant_law(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def _ratios(matrix: NDArray[np.float64], first: int) -> NDArray[np.float64]:
-    """The invariant law, in units of that of a state which all others reach: none is left without
-    a way out to those before it."""
+def visits(matrix: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """Expected visits to each state between two of one that all others lead to."""
+    order, ways, _, _ = _taken_out(matrix, first)
+    found = np.ones(len(matrix))
+    with np.errstate(all="ignore"):
+        for state in range(1, len(matrix)):
+            found[state] = found[:state] @ ways[:state, state]
+    return found[np.argsort(order)]
+
+
+def steps_until(matrix: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """Expected steps, at least one, until a state that all others lead to."""
+    order, ways, steps, exits = _taken_out(matrix, first)
+    found = np.zeros(len(matrix))
+    with np.errstate(all="ignore"):
+        for state in range(1, len(matrix)):
+            found[state] = (steps[state] + ways[state, :state] @ found[:state]) / exits[state]
+    found[0] = steps[0]
+    return found[np.argsort(order)]
+
+
+def _taken_out(matrix: NDArray[np.float64], first: int) -> tuple[NDArray[Any], ...]:
+    """All states but one taken out, the last first: their order, the ways on to those before it and
+    how often these lead there, its steps until it leaves to one of them, and the chance to."""
     order = np.append(first, np.delete(np.arange(len(matrix)), first))
-    rest = matrix[np.ix_(order, order)]
-    law = np.ones(len(matrix))
+    ways, steps, exits = matrix[np.ix_(order, order)], np.ones(len(matrix)), np.ones(len(matrix))
     with np.errstate(all="ignore"):
         for last in range(len(matrix) - 1, 0, -1):
-            rest[:last, last] /= rest[last, :last].sum()
-            rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
-        for state in range(1, len(matrix)):
-            law[state] = law[:state] @ rest[:state, state]
-    return law[np.argsort(order)]
+            exits[last] = ways[last, :last].sum()
+            ways[:last, last] /= exits[last]
+            ways[:last, :last] += np.outer(ways[:last, last], ways[last, :last])
+            steps[:last] += ways[:last, last] * steps[last]
+    return order, ways, steps, exits
 
 
 def _reach(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:

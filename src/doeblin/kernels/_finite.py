@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Input, RandomKey, Scalar
+from .._elimination import invariant
 from .._errors import InputError
 from .._inversion import categorical
-from .._solve import solve
 from .._states import log_prob_of
 from ..finite import checked_law, checked_transitions
 from ._base import AbstractKernel, AbstractRestart
@@ -86,12 +86,10 @@ class FiniteKernel(AbstractKernel):
 
     def law(self) -> Float[Array, " states"]:
         """The invariant law (of the single recurrent class that the matrix must have)."""
-        num_states = self.logits.shape[0]
-        balance = self.matrix.T - jnp.eye(num_states)
-        system = balance.at[0].set(1.0)
-        law = solve(system, jnp.zeros(num_states).at[0].set(1.0))
-        # Exactly zero, not nearly, where the chain does not return to.
-        return jnp.where(self._recurrent(), law, 0)
+        # From a state that all others lead to: what the chain leaves for ever has exactly no mass.
+        home = jnp.argmax(self._recurrent())
+        order = jnp.arange(self.logits.shape[0]).at[0].set(home).at[home].set(0)
+        return invariant(self.matrix[order][:, order])[order]
 
     def _recurrent(self) -> Bool[Array, " states"]:
         """States that can be reached again from wherever they lead."""

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from .._custom_types import Scalar
-from .._solve import solve
+from .._elimination import invariant, until_first
 
 
 class StageWalk(eqx.Module):
@@ -48,14 +48,14 @@ def log_restart_mass(matrix: Float[Array, "k k"]) -> Scalar:
     if len(matrix) == 2:
         # τ(z*) = 1 + C[z*, z]/C[z, z*]: ε for plain chains, and nothing to solve.
         return -jnp.log1p(matrix[1, 0] / matrix[0, 1])
-    return -jnp.log(_until_restart(matrix)[-1])
+    return jnp.log(invariant(_restart_first(matrix))[0])
 
 
 def forward_walk(matrix: Float[Array, "k k"]) -> StageWalk:
     """From the restart on: C tilted by τ, so that stages are visited as in exact draws."""
     if len(matrix) == 2:
         return StageWalk(jnp.zeros((2, 1)))
-    moves = matrix[:, :-1] * _until_restart(matrix)[None, :-1]
+    moves = matrix[:, :-1] * until_first(_restart_first(matrix))[None, :0:-1]
     return StageWalk(_log_rows(moves))
 
 
@@ -63,7 +63,7 @@ def backward_walk(matrix: Float[Array, "k k"]) -> StageWalk:
     """From a stationary moment back towards the restart: the time-reversed stage chain."""
     if len(matrix) == 2:
         return StageWalk(jnp.zeros((2, 1)))
-    visits = solve(_without_restarts(matrix).T, jnp.eye(len(matrix))[-1])
+    visits = invariant(_restart_first(matrix))[::-1]
     before = (visits[:-1, None] * matrix[:-1, :-1]).T
     return StageWalk(_log_rows(jnp.concatenate([before, visits[None, :-1]])))
 
@@ -74,16 +74,8 @@ def safe_log(values: Array) -> Array:
     return jnp.where(positive, jnp.log(jnp.where(positive, values, 1)), -jnp.inf)
 
 
-def _until_restart(matrix: Float[Array, "k k"]) -> Float[Array, " k"]:
-    return solve(_without_restarts(matrix), jnp.ones(len(matrix)))
-
-
-def _without_restarts(matrix: Float[Array, "k k"]) -> Float[Array, "k k"]:
-    """I - C without the ways into z*, its diagonal summed from the exits: exact for rare ones."""
-    diagonal = jnp.eye(len(matrix), dtype=bool)
-    exits = jnp.where(diagonal, 0, matrix).sum(axis=1).at[-1].set(1.0)
-    away = matrix.at[:, -1].set(0)
-    return jnp.where(diagonal, jnp.diag(exits), -away)
+def _restart_first(matrix: Float[Array, "k k"]) -> Float[Array, "k k"]:
+    return matrix[::-1, ::-1]
 
 
 def _log_rows(moves: Array) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._errors import InputError
 from .._numbers import whole
-from .._stochastic import checked_transitions, invariant_law
+from .._stochastic import checked_transitions, invariant_law, steps_until, visits
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +95,7 @@ class Schedule:
 
     def steps_until_restart(self) -> NDArray[np.float64]:
         """Mean steps until the next restart, at least one; from `z*` it is the mean tour length."""
-        return np.asarray(
-            np.linalg.solve(self._without_restarts(), np.ones(self.num_stages)), dtype=np.float64
-        )
+        return steps_until(self.matrix, self.restart)
 
     def expected_draw_cost(self) -> float:
         """Mean number of transitions, the restart included, that an exact draw costs.
@@ -107,23 +105,9 @@ class Schedule:
         rare that floats cannot say it.
         """
         until = self.steps_until_restart()
-        # Mean visits to each stage in one tour, the restart included.
-        start = np.eye(self.num_stages)[self.restart]
-        visits = np.linalg.solve(self._without_restarts().T, start)
         with np.errstate(invalid="ignore"):
-            cost = float(visits @ (until / until[self.restart]))
+            cost = float(visits(self.matrix, self.restart) @ (until / until[self.restart]))
         return cost if math.isfinite(cost) else math.inf
-
-    def _without_restarts(self) -> NDArray[np.float64]:
-        """I - C without the ways into z*; its diagonal is summed from the exits, which may be rare:
-        1 - (1 - ε) would lose the digits of a small ε."""
-        exits = self.matrix.copy()
-        np.fill_diagonal(exits, 0)
-        away = -exits
-        away[:, self.restart] = 0
-        np.fill_diagonal(away, exits.sum(axis=1))
-        away[self.restart, self.restart] = 1
-        return away
 
     def __eq__(self, other: object) -> bool:
         return (
