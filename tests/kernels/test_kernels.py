@@ -425,3 +425,31 @@ def test_states_outside_of_the_space_have_no_probability():
     assert np.all(np.isfinite(found[3]))
     # From where there is no state, the law of a step is not zero but undefined.
     assert np.isnan(finite.log_prob(jnp.array(0), jnp.array(3)))
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+def test_sweeps_to_what_is_impossible_have_no_probability(order):
+    """Of all states from all possible ones, beside products of conditionals by hand."""
+    table = np.random.default_rng(0).normal(size=(2, 2, 2))
+    table[0, 1] = table[1, 0, 0] = -np.inf
+    scores = jnp.asarray(table)
+    sweep = GibbsSweep(Gibbs(lambda state, x=None: scores[tuple(state)], 2), order)
+    states = np.array(list(np.ndindex(2, 2, 2)))
+    possible = [state for state in states if table[tuple(state)] > -np.inf]
+
+    def by_hand(new: np.ndarray, old: np.ndarray) -> float:
+        now, found = old.copy(), 1.0
+        for site in range(3) if order == "forward" else (2, 1, 0):
+            odds = []
+            for now[site] in (0, 1):
+                odds.append(np.exp(table[tuple(now)]))
+            now[site] = new[site]
+            found *= odds[new[site]] / sum(odds)
+            if not found:
+                return 0.0
+        return found
+
+    by_old = jax.vmap(sweep.log_prob, (0, None))
+    found = np.exp(jax.jit(jax.vmap(by_old, (None, 0)))(jnp.array(states), jnp.array(possible)))
+    true = [[by_hand(new, old) for new in states] for old in possible]
+    np.testing.assert_allclose(found, true, atol=1e-6)

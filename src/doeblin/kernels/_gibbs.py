@@ -163,7 +163,9 @@ class GibbsSweep(AbstractKernel):
             log_probs = jax.nn.log_softmax(self.gibbs.logits(state, site, x))
             log_prob = log_prob_of(log_probs, after[site])
             values = sites.get(state)
-            return sites.put(state, values.at[site].set(after[site])), log_prob
+            # From what is impossible nothing follows: the rest is asked of where the sweep can be.
+            value = jnp.where(log_prob > -jnp.inf, after[site], values[site])
+            return sites.put(state, values.at[site].set(value)), log_prob
 
         log_probs = jax.lax.scan(redraw, old, self._order(after.shape[0]))[1]
         return jnp.where(sites.same_rest(new, old), log_probs.sum(), -jnp.inf)
