@@ -81,3 +81,11 @@ def test_training_a_crf_with_latent_alignments_is_gradient_ascent_on_the_margina
 def test_emits_are_checked():
     with pytest.raises(InputError, match="one whole number for each label"):
         Alignments([0.5, 1.0])
+
+
+def test_what_no_labelling_spells_is_refused():
+    alignments = Alignments([0, -1])  # label 0 emits symbol 0
+    potentials = Potentials(jnp.zeros((2, 2)), jnp.zeros((2, 2)))
+    three = Output(jnp.array([0, 0, 0]), jnp.int32(3))
+    with pytest.raises(RuntimeError, match="leave no labelling possible"):
+        jax.block_until_ready(alignments.sample(jax.random.key(0), potentials, three))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from doeblin import InputError
+from doeblin import InputError, doeblin
 from doeblin.crf import (
     FractionBlock,
     LinearChainCRF,
@@ -23,7 +23,7 @@ from doeblin.crf import (
     sample,
     viterbi,
 )
-from doeblin.kernels import BlockKernel
+from doeblin.kernels import BlockKernel, FunctionKernel
 
 from ..statistics import assert_follows
 
@@ -235,3 +235,45 @@ def test_sparse_features_are_dense_ones_with_fewer_entries(crf: LinearChainCRF):
 def test_shapes_are_checked():
     with pytest.raises(InputError, match=r"pairwise scores of shape \(3, 3\) or \(4, 3, 3\)"):
         Potentials(jnp.zeros((5, 3)), jnp.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("length", [4, 5])
+@pytest.mark.parametrize(
+    ("name", "where", "value"),
+    [
+        ("unary", (1, 1), np.nan),
+        ("unary", (2, 0), np.inf),
+        ("unary", 3, -np.inf),
+        ("pairwise", (1, 0), np.nan),
+        ("pairwise", (2, 2), np.inf),
+        ("pairwise", ..., -np.inf),
+    ],
+)
+def test_scores_that_are_no_numbers_are_refused(name, where, value, length):
+    """Nothing is drawn from them, nor is anything called the best."""
+    scores = {"unary": np.zeros((PLACES, LABELS)), "pairwise": np.zeros((LABELS, LABELS))}
+    scores[name][where] = value
+    bad = Potentials(jnp.asarray(scores["unary"]), jnp.asarray(scores["pairwise"]), length)
+    assert not np.isfinite(log_partition(bad))
+    for use in (lambda: sample(jax.random.key(0), bad), lambda: viterbi(bad)):
+        with pytest.raises(RuntimeError, match="scores of a CRF are NaN or"):
+            jax.block_until_ready(use())
+    # In the padding anything may stand.
+    scores["unary"][:] = 0
+    scores["unary"][3:] = np.nan
+    fine = Potentials(jnp.asarray(scores["unary"]), jnp.zeros((LABELS, LABELS)), 3)
+    assert (sample(jax.random.key(0), fine)[3:] == 0).all()
+    assert float(viterbi(fine)[1]) == 0
+
+
+def test_a_chain_from_features_that_are_no_numbers_says_so():
+    weights = LinearPotentials(jnp.ones((2, 3)), jnp.zeros((3, 3)), jnp.zeros(3), jnp.zeros(3))
+    bad = Observed(jnp.ones((4, 2)).at[1, 1].set(jnp.nan), jnp.int32(4))
+    stay = FunctionKernel(lambda key, state, x: state)
+    chain = doeblin(stay, LinearChainCRF(weights), 0.2)
+    for use in (
+        lambda: chain.draw(jax.random.key(0), 6, bad),
+        lambda: chain.estimate(jax.random.key(0), lambda s: s.mean(), x=bad, num_tours=9),
+    ):
+        with pytest.raises(InputError, match="scores of a CRF are NaN"):
+            use()

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._custom_types import Count, Input, RandomKey, Scalar
 from .._errors import InputError
 from ..kernels import AbstractRestart
-from ._potentials import Labels, Potentials, advance, log_weight, safe_logsumexp
+from ._potentials import Labels, Potentials, advance, log_weight, possible, safe_logsumexp
 from ._restart import LinearChainCRF
 
 
@@ -74,7 +74,8 @@ class Alignments(eqx.Module):
         pairwise = jnp.concatenate([potentials.steps, last_step])
         start = (jnp.asarray(output.length, jnp.int32), jnp.array(0))
         rows = (scores, noise, pairwise, jnp.arange(places))
-        return jax.lax.scan(step, start, rows, reverse=True)[1].astype(jnp.int32)
+        labels = jax.lax.scan(step, start, rows, reverse=True)[1].astype(jnp.int32)
+        return possible(labels, safe_logsumexp(scores[-1, output.length], axis=0))
 
     def _filter(
         self, potentials: Potentials, output: Output

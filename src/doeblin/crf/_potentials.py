@@ -151,14 +151,32 @@ def marginals(
 @jax.jit
 def sample(key: RandomKey, potentials: Potentials) -> Labels:
     """An exact draw: forward filtering, backward sampling."""
+    labels, log_z = draw(key, potentials)
+    return possible(labels, log_z)
+
+
+def draw(key: RandomKey, potentials: Potentials) -> tuple[Labels, Scalar]:
+    """A draw that means nothing unless the log-partition, which comes with it, is a number."""
     log_alphas = _filter(potentials)
     noise = jax.random.gumbel(key, log_alphas.shape, mode="high")
-    return _trace_back(potentials, log_alphas + noise)
+    return _trace_back(potentials, log_alphas + noise), safe_logsumexp(log_alphas[-1], axis=0)
+
+
+def possible(labels: Labels, log_z: Scalar) -> Labels:
+    """Labels, or a run-time error if the total weight of those that there are is no number."""
+    return eqx.error_if(
+        labels,
+        ~jnp.isfinite(log_z),
+        "the scores of a CRF are NaN or +inf somewhere, or leave no labelling possible; they must "
+        "be finite, or -inf for what is impossible (look for NaN and infinities in the features)",
+    )
 
 
 @jax.jit
 def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     """The labelling of largest log-weight, and that log-weight."""
+    # A maximum may overlook NaN, a sum does not.
+    log_z = log_partition(potentials)
 
     def step(best: Array, place: Place) -> tuple[Array, Array]:
         unary, pairwise, inside = place
@@ -169,17 +187,17 @@ def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     first = potentials.unary[0]
     rest = jax.lax.scan(step, first, _places(potentials))[1]
     labels = _trace_back(potentials, jnp.concatenate([first[None], rest]))
-    return labels, log_weight(potentials, labels)
+    return possible(labels, log_z), log_weight(potentials, labels)
 
 
 def safe_logsumexp(terms: Array, axis: int) -> Array:
-    """Log-sum-exp whose gradient is zero, not NaN, where all terms are -inf."""
+    """Log-sum-exp whose gradient is zero, not NaN, where all terms are -inf; NaN of NaN."""
     top = jax.lax.stop_gradient(jnp.max(terms, axis=axis, keepdims=True))
     top = jnp.where(jnp.isfinite(top), top, 0)
     total = jnp.sum(jnp.exp(terms - top), axis=axis)
-    positive = total > 0
-    log_total = jnp.log(jnp.where(positive, total, 1)) + jnp.squeeze(top, axis)
-    return jnp.where(positive, log_total, -jnp.inf)
+    nothing = total == 0
+    log_total = jnp.log(jnp.where(nothing, 1, total)) + jnp.squeeze(top, axis)
+    return jnp.where(nothing, -jnp.inf, log_total)
 
 
 def advance(

@@ -100,7 +100,7 @@ class LinearChainCRF(AbstractRestart):
         potentials = self.potentials(x)
         if (sums := _known_sums(potentials, block)) is not None:
             return sample_end(key, potentials, sums, state, block)
-        drawn = chains.sample(key, _given_rest(potentials, state, block))
+        drawn, _ = chains.draw(key, _given_rest(potentials, state, block))
         return drawn.astype(state.dtype)
 
     def log_prob_block(self, state: Labels, block: Any, x: Input = None) -> Scalar:
