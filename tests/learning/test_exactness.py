@@ -87,6 +87,9 @@ KINDS = {
     "bidirectional": Kind(PLAIN, Bidirectional(FIXED)),
     "reward": Kind(PLAIN, Reward(rewarded, FIXED, normalise="others"), reward),
     "forward, geometric": Kind(PLAIN, Forward(Geometric(0.18), normalise="others")),
+    "forward, five tails": Kind(
+        PLAIN, Forward(FixedHorizon(0.18, steps=2), num_walks=160, normalise="others")
+    ),
     "forward, staged": Kind(STAGED, Forward(FIXED)),
     # The cosine of 1000 runs still has a standard error of 0.002 here.
     "reversal, staged": Kind(STAGED, Reversal(FIXED), num_runs=3000),
@@ -106,6 +109,7 @@ MARKS = {
     "forward, staged, latent": pytest.mark.thorough,
     "reversal, staged": pytest.mark.thorough,
     "forward, geometric": pytest.mark.thorough,
+    "forward, five tails": pytest.mark.thorough,
     "forward, staged": pytest.mark.thorough,
     "bidirectional, staged": pytest.mark.thorough,
     "reward, staged": pytest.mark.thorough,
@@ -130,6 +134,25 @@ def test_likelihood_and_gradient_are_right(kind: Kind, data: range):
         assert_mean(runs.likelihoods, likelihood)
         assert_gradient(runs, likelihood, gradient, kind.estimator.normalise)
         assert cosine(runs.gradients, gradient) >= 0.995
+
+
+def test_noise_shrinks_with_the_number_of_walks():
+    """Most of the mass lies beyond the common steps: all noise would stay if tails did not grow."""
+
+    def spread(num_walks: int) -> float:
+        estimator = Forward(FixedHorizon(0.18, steps=2), num_walks=num_walks)
+
+        def value(key: jax.Array) -> jax.Array:
+            chain = PLAIN.build(PLAIN.parameters)
+            return jnp.exp(estimator(key, chain, jnp.array(0)).log_likelihood)
+
+        keys = jax.random.split(jax.random.key(14), 500)
+        values = np.asarray(jax.jit(jax.vmap(value))(keys), np.float64)
+        assert_mean(values, float(PLAIN.law(PLAIN.parameters)[0]))
+        return values.var(ddof=1)
+
+    # Of independent walks 8; the standard error of such a ratio is about a tenth of it.
+    assert 5 < spread(64) / spread(512) < 12
 
 
 @pytest.mark.thorough
@@ -257,8 +280,9 @@ def test_tapes_hold_every_length_that_can_be_drawn(epsilon: float):
     longest = np.floor(np.float32(23 * np.log(2)) / np.float32(-np.log1p(-epsilon)))
     for horizon, begin in ((Geometric(epsilon), 0), (FixedHorizon(epsilon, 7), 8)):
         assert begin + longest <= sum(steps for _, steps in horizon.segments(16))
-    lengths = FixedHorizon(epsilon, 7).lengths(jax.random.key(0), 16)
-    assert np.all(lengths[2:] == 7) and np.all(lengths[:2] > 7)
+    for num_walks, tails in ((16, 2), (95, 2), (96, 3), (1, 1)):
+        lengths = FixedHorizon(epsilon, 7).lengths(jax.random.key(0), num_walks)
+        assert np.all(lengths[tails:] == 7) and np.all(lengths[:tails] > 7)
 
 
 @pytest.mark.parametrize("num_walks", [2, 3, 5, 64, 300])

@@ -82,7 +82,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "a tail of the horizon cut off",
         "src/doeblin/learning/_horizons.py",
-        "tail = Segment(min(num_walks, _TAILS), 1 + _longest(self.epsilon))",
-        "tail = Segment(min(num_walks, _TAILS), 1)",
+        "tail = Segment(self.tails(num_walks), 1 + _longest(self.epsilon))",
+        "tail = Segment(self.tails(num_walks), 1)",
     ),
 )

@@ -83,7 +83,7 @@ class Chain(eqx.Module):
         return beginning(state, self.restart_stage)
 
     def step(self, key: RandomKey, position: Position, x: Input = None) -> Position:
-        """One step of the chain."""
+        """One step of the chain, for loops inside of `jax.jit`: alone it is compiled each time."""
         stage_key, state_key = jax.random.split(checked_key(key))
         # The other mode of `categorical` would restart too rarely where ε is below 1e-6.
         stage = jax.random.categorical(

@@ -18,8 +18,8 @@ from ..schedules import checked_epsilon
 # The largest exponential variate that can be drawn, -log 2^-23 for uniform float32s, rounded up. So
 # tapes hold every length that can be drawn: no walk is ever cut short.
 _LONGEST = 15.95
-# Walks with a tail. Two, so that no walk is the only one to know what lies there.
-_TAILS = 2
+# One walk of so many has a tail: a sixth more steps, and its noise shrinks as all others' does.
+_WALKS_A_TAIL = 32
 # Probability that more walks go on than there are lanes for, at any one narrowing.
 _OVERFLOW = 1e-9
 
@@ -63,8 +63,13 @@ class AbstractHorizon(eqx.Module):
     def common_steps(self) -> int | None:
         """Up to which step all walks follow one law; None if always.
 
-        Beyond, only the first two do (or the only one there is), and alike.
+        Beyond, only the first `tails` do, and alike.
         """
+
+    def tails(self, num_walks: int) -> int:
+        """How many walks go beyond the common steps. Two or more, where there are as many, so that
+        no walk is the only one to know what lies there."""
+        return min(num_walks, max(2, num_walks // _WALKS_A_TAIL))
 
     @abc.abstractmethod
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
@@ -119,11 +124,11 @@ class Geometric(AbstractHorizon):
 
 
 class FixedHorizon(AbstractHorizon):
-    """All walks take `steps` steps, then two of them go on with a geometric tail.
+    """All walks take `steps` steps, then one in 32 (two at least) goes on with a geometric tail.
 
-    So q(t) = 1 up to `steps`, then (1-ε)^(t - steps - 1)·2/k: no lane is ever idle, and nothing is
-    cut off. `steps` is 3/ε by default, which leaves e^-3 of the mass to the tails. `epsilon` should
-    be the chain's own, or below.
+    So q(t) = 1 up to `steps`, then (1-ε)^(t - steps - 1)·m/k with m tails: no lane is ever idle,
+    and nothing is cut off. `steps` is 3/ε by default, which leaves e^-3 of the mass to the tails.
+    `epsilon` should be the chain's own, or below.
     """
 
     epsilon: float = eqx.field(static=True)
@@ -136,12 +141,12 @@ class FixedHorizon(AbstractHorizon):
 
     def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
         # Walks are alike, so that those that go on may as well be the first.
-        tails = 1 + _geometric(key, self.epsilon, (min(num_walks, _TAILS),))
+        tails = 1 + _geometric(key, self.epsilon, (self.tails(num_walks),))
         return self.steps + jnp.zeros(num_walks, jnp.int32).at[: len(tails)].set(tails)
 
     def log_survival(self, num_walks: int, steps: Array) -> Float[Array, "..."]:
         beyond = steps - self.steps
-        share = math.log(min(num_walks, _TAILS) / num_walks)
+        share = math.log(self.tails(num_walks) / num_walks)
         tail = (beyond - 1).astype(float) * math.log1p(-self.epsilon) + share
         return jnp.where(beyond > 0, tail, 0.0)
 
@@ -149,7 +154,7 @@ class FixedHorizon(AbstractHorizon):
         return self.steps
 
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
-        tail = Segment(min(num_walks, _TAILS), 1 + _longest(self.epsilon))
+        tail = Segment(self.tails(num_walks), 1 + _longest(self.epsilon))
         return (Segment(num_walks, self.steps), tail)
 
 

@@ -201,6 +201,7 @@ def _combined(
     walks = WalkWeights(
         sum((own.walks.early for _, own in weighed), direct),
         sum((own.walks.late for _, own in weighed), jnp.zeros_like(direct)),
+        estimator.horizon.tails(num_walks),
     )
     per_walk = walks.total
     scale, scales = walks.scale, walks.scales(estimator.normalise)

@@ -28,6 +28,8 @@ class WalkWeights(eqx.Module):
 
     early: Float[Array, " walks"]
     late: Float[Array, " walks"]
+    """Zero but for the first `tails` walks, each of which speaks for walks/tails of all."""
+    tails: int = eqx.field(static=True)
 
     @property
     def total(self) -> Float[Array, " walks"]:
@@ -45,10 +47,9 @@ class WalkWeights(eqx.Module):
         same = jnp.broadcast_to(self.scale, num_walks)
         if normalise == "all" or num_walks == 1:
             return same
-        # Late steps are known to the first two walks alone, each for half of all. Everyone takes
-        # the other one's word, so that what all are divided by has one law.
-        partner = (jnp.arange(num_walks) + 1) % 2
-        late = self.late[partner] * 2 / num_walks
+        # Those without a tail leave one out, too, so that what all are divided by has one law.
+        others = _without_own(self.late[: self.tails])[jnp.arange(num_walks) % self.tails]
+        late = others / (self.tails - 1) * self.tails / num_walks
         mean = _without_own(self.early) / (num_walks - 1) + late
         known = mean > 0
         return jnp.where(known, 1 / (num_walks * jnp.where(known, mean, 1)), same)

@@ -48,7 +48,8 @@ class Weighed(eqx.Module):
         sums = tape.to_go(columns)
         early, late, paid = sums[: tape.num_walks].T
         to_go = sums[:, 0] + sums[:, 1]
-        return cls(weight, to_go, sums[:, 2], WalkWeights(early, late), paid)
+        walks = WalkWeights(early, late, horizon.tails(tape.num_walks))
+        return cls(weight, to_go, sums[:, 2], walks, paid)
 
     def scaled(self, scales: Array) -> Weighed:
         """The weights multiplied with what belongs to their slot's walk."""

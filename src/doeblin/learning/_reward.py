@@ -57,7 +57,7 @@ class Reward(AbstractEstimator):
         top = jnp.where(jnp.isfinite(top), top, 0)
         first, later = jnp.exp(log_first - top), jnp.exp(log_later - top)
         own = Weighed.of(tape, later, log_coefficient, self.horizon)
-        walks = WalkWeights(first + own.walks.early, own.walks.late)
+        walks = WalkWeights(first + own.walks.early, own.walks.late, own.walks.tails)
         per_walk, scales = walks.total, walks.scales(self.normalise)
 
         to_go = own.to_go * tape.spread(scales)
