@@ -41,14 +41,15 @@ def until_first(matrix: Float[Array, "n n"]) -> Float[Array, " n"]:
     return times.at[0].set(steps[0])
 
 
-def _taken_out(
-    matrix: Float[Array, "n n"],
-) -> tuple[Float[Array, "n n"], Float[Array, " n"], Float[Array, " n"]]:
+_TakenOut = tuple[Float[Array, "n n"], Float[Array, " n"], Float[Array, " n"]]
+
+
+def _taken_out(matrix: Float[Array, "n n"]) -> _TakenOut:
     """All states but the first taken out, the last first: for each the ways on to those before it,
     how often these lead there, its steps until it leaves to one of them, and the chance to."""
     size = len(matrix)
 
-    def take_out(carry: tuple[Array, Array, Array], last: Array) -> tuple[tuple[Array, ...], None]:
+    def take_out(carry: _TakenOut, last: Array) -> tuple[_TakenOut, None]:
         ways, steps, exits = carry
         before = jnp.arange(size) < last
         on = jnp.where(before, ways[last], 0)
