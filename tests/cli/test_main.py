@@ -158,6 +158,7 @@ def test_missing_extras_are_named_by_commands(tmp_path):
     assert "pip install 'doeblin[verify]'" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_reproduce_example(capsys, tmp_path):
     status, out, _ = call(capsys, "reproduce", "example", "--out", str(tmp_path))
     assert status == 0

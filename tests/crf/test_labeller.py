@@ -180,6 +180,7 @@ def test_sequence_gibbs_moves_as_it_says():
     assert np.all(np.abs(counts - moves[5]) <= 5 * error + 1e-9)
 
 
+@pytest.mark.thorough
 def test_a_second_labeller_compiles_nothing(fitted: SequenceLabeller):
     observed = sequences(BATCH, 3)[0]
     fitted.predict(observed)

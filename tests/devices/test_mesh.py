@@ -101,6 +101,7 @@ def test_draws_do_not_depend_on_the_devices():
     assert [shard.data.shape for shard in even.age.addressable_shards] == [(1, 3)] * 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("devices", "call"),
     [

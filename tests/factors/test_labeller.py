@@ -298,6 +298,7 @@ def test_plans_scale_with_the_model_and_say_why():
     assert "epochs = 3: as you asked" in str(plan)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("learn", ["restart", pytest.param("pseudo", marks=pytest.mark.thorough)])
 def test_scores_beside_a_rule_are_learned(learn: str, tmp_path: Path):
     """Zeros are never followed by ones. Of what may follow a one, two thirds are ones."""

@@ -157,6 +157,7 @@ def test_whole_words_are_proposed_and_accepted_by_their_density():
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scopes", "width"),
     [

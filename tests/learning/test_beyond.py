@@ -107,7 +107,7 @@ APPROXIMATE = {
 @pytest.mark.parametrize(
     ("estimator", "first"),
     [
-        pytest.param(*both, id=name, marks=pytest.mark.thorough if name == "u-Gibbs" else ())
+        pytest.param(*both, id=name, marks=() if name == "CD" else pytest.mark.thorough)
         for name, both in APPROXIMATE.items()
     ],
 )

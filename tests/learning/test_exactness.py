@@ -285,7 +285,7 @@ def test_tapes_hold_every_length_that_can_be_drawn(epsilon: float):
         assert np.all(lengths[tails:] == 7) and np.all(lengths[:tails] > 7)
 
 
-@pytest.mark.parametrize("num_walks", [2, 3, 5, 64, 300])
+@pytest.mark.parametrize("num_walks", [2, 3, 5, 64, pytest.param(300, marks=pytest.mark.thorough)])
 def test_walks_that_go_on_have_lanes(num_walks: int):
     """At every step at least as many as walks are under way, of ten thousand sets of them."""
     for horizon in (Geometric(0.1), FixedHorizon(0.1, 7)):

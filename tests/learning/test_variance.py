@@ -117,6 +117,7 @@ def errors_and_cost(
     return np.array(each), runs.transitions, runs.likelihoods / float(LAW(parameters)[DATUM])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mixing", "factor"),
     [

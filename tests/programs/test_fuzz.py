@@ -47,6 +47,7 @@ OPERATORS = (
 )
 
 
+@pytest.mark.thorough
 @compiled
 def test_every_construct_is_drawn(tmp_path):
     """The catalogue is the parser's: all kinds of nodes but those named above, all operators."""

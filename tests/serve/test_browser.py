@@ -276,6 +276,7 @@ def test_cancel_counts_before_the_server_has_answered(page):
 # ---- Chains
 
 
+@pytest.mark.thorough
 def test_sliders_change_the_picture(page):
     enter(page, "chains")
     page.wait_for_selector("#chains-laws svg")
@@ -364,6 +365,7 @@ def test_usable_at_phone_width(phone):
         assert small == []
 
 
+@pytest.mark.thorough
 def test_dark_and_reference(page):
     page.emulate_media(color_scheme="dark")
     enter(page, "chains")

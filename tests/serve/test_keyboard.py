@@ -73,6 +73,7 @@ def test_a_finger_at_rest_is_no_word_and_holds_none_up(phone):
     assert texts(phone) == ["hello"] and phone.locator(".awaited").count() == 0
 
 
+@pytest.mark.thorough
 def test_a_slow_swipe_with_a_fast_mouse_is_whole(page):
     """Thousands of events: no word needs them all, and no request may have them."""
     enter(page, "swipe")

@@ -121,6 +121,7 @@ def test_switch_is_obeyed(page):
     assert not page.is_checked("#swipe-learn")
 
 
+@pytest.mark.thorough
 def test_space_takes_the_word_whatever_was_pressed_before(page):
     enter(page, "swipe")
     for button in ("#swipe-clear", "#swipe-back", "#swipe-learn", "#swipe-learn"):
@@ -132,6 +133,7 @@ def test_space_takes_the_word_whatever_was_pressed_before(page):
     assert page.is_checked("#swipe-learn")
 
 
+@pytest.mark.thorough
 def test_what_one_tab_forgets_is_forgotten_in_all(page):
     enter(page, "swipe")
     swipe(page, clear("hello"))
@@ -164,6 +166,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("other", OTHERS)
 def test_what_another_version_learned_is_put_aside_for_it(page, other):
     enter(page, "swipe")
@@ -210,6 +213,7 @@ def test_what_is_no_hand_is_not_counted(page, odd):
     assert "Nothing learned yet" in page.inner_text("#swipe-learned")
 
 
+@pytest.mark.thorough
 def test_a_browser_without_room_keeps_what_it_had_and_says_so(page):
     enter(page, "swipe")
     swipe(page, clear("hello"))

@@ -76,6 +76,7 @@ def edges(page, *selectors: str) -> tuple[float, float]:
     return min(box["y"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
 
 
+@pytest.mark.thorough
 def test_held_across_everything_is_in_view(phone):
     """Text, candidates and the whole keyboard, which stays; beside it, a finger scrolls."""
     phone.set_viewport_size(ACROSS)

@@ -271,6 +271,7 @@ def test_stationary_frequencies_match_enumeration(stage, uniform):
     assert statistic < freedom + 4 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.thorough
 def test_stationary_law_of_a_staged_chain_matches_enumeration():
     """Restarts and two kernels under one schedule: the joint chain solved exactly.
 

@@ -85,6 +85,7 @@ def test_spelled_words_are_judged_as_words_of_a_lexicon_are(model, lexicon, gest
     np.testing.assert_allclose(np.exp(found.log_u).sum(axis=1), 1.0)
 
 
+@pytest.mark.thorough
 def test_openness_is_that_under_which_the_words_are_likeliest(decoder, gestures):
     few = gestures[400:700]
     best = fit_openness(decoder, few)
