@@ -20,7 +20,7 @@ def invariant(matrix: Float[Array, "n n"]) -> Float[Array, " n"]:
     ways, _, _ = _taken_out(matrix)
 
     def put_back(law: Array, state: Array) -> tuple[Array, None]:
-        mass = law @ jnp.where(jnp.arange(len(law)) < state, ways[:, state], 0)
+        mass = jnp.sum(law * jnp.where(jnp.arange(len(law)) < state, ways[:, state], 0))
         # A law all along: masses may grow from state to state beyond all floats.
         return law.at[state].set(mass) / (1 + mass), None
 
@@ -34,7 +34,7 @@ def until_first(matrix: Float[Array, "n n"]) -> Float[Array, " n"]:
     ways, steps, exits = _taken_out(matrix)
 
     def put_back(times: Array, state: Array) -> tuple[Array, None]:
-        on = jnp.where(jnp.arange(len(times)) < state, ways[state], 0) @ times
+        on = jnp.sum(jnp.where(jnp.arange(len(times)) < state, ways[state], 0) * times)
         return times.at[state].set((steps[state] + on) / exits[state]), None
 
     times = jax.lax.scan(put_back, jnp.zeros_like(steps), jnp.arange(1, len(matrix)))[0]

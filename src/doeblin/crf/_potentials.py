@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Count, RandomKey, Scalar
 from .._errors import InputError
+from .._plain import plain_errors
 
 Labels = Int[Array, " length"]
 
@@ -148,11 +149,15 @@ def marginals(
     return jax.grad(log_z, argnums=(0, 1))(potentials.unary, potentials.steps)
 
 
-@jax.jit
 def sample(key: RandomKey, potentials: Potentials) -> Labels:
     """An exact draw: forward filtering, backward sampling."""
-    labels, log_z = draw(key, potentials)
-    return possible(labels, log_z)
+    with plain_errors():
+        return _sample(key, potentials)
+
+
+@eqx.filter_jit
+def _sample(key: RandomKey, potentials: Potentials) -> Labels:
+    return possible(*draw(key, potentials))
 
 
 def draw(key: RandomKey, potentials: Potentials) -> tuple[Labels, Scalar]:
@@ -172,9 +177,14 @@ def possible(labels: Labels, log_z: Scalar) -> Labels:
     )
 
 
-@jax.jit
 def viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     """The labelling of largest log-weight, and that log-weight."""
+    with plain_errors():
+        return _viterbi(potentials)
+
+
+@eqx.filter_jit
+def _viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
     # A maximum may overlook NaN, a sum does not.
     log_z = log_partition(potentials)
 
