@@ -113,6 +113,7 @@ def test_the_shipped_model_and_draws(run, data, tmp_path):
     assert status == 0 and len(out.splitlines()) == 4
 
 
+@pytest.mark.thorough
 def test_a_hand_is_learned_and_used(run, data, tmp_path):
     hand, size = tmp_path / "me.json", ("--lexicon-size", 500)
     few = first(50, data)

@@ -228,6 +228,7 @@ def _seconds_of_children():
     return used.ru_utime + used.ru_stime
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads its memory from /proc")
 def test_thousands_of_variables_within_time_and_memory(folder):
     """A process of its own: less than 2 GB, and no more of the processor than the limit, a second

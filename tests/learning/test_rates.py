@@ -130,6 +130,7 @@ def test_em_keeps_what_is_impossible_impossible():
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_the_update_is_a_maximum_and_stage_zero_is_the_restart_unless_told():
     """log π_C(z*) + Σ N log C, with π by numpy: no small change of the rows does better."""
     matrix = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.25, 0.25, 0.5]])

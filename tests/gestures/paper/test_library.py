@@ -49,6 +49,7 @@ def compiled(function, *arguments):
     return jax.jit(function).lower(*arguments).compile(compiler_options=COMPILE)(*arguments)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hard", [pytest.param(True, marks=pytest.mark.thorough), False])
 def test_both_engines_have_one_model(hard):
     """The full model's density, u, and the Gibbs conditionals at every place of every state."""

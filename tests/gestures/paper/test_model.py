@@ -120,6 +120,7 @@ def test_gibbs_conditionals_are_those_of_the_full_model():
             np.testing.assert_allclose(slopes.values, phis(True)[NUMBER[z]] - mean, atol=5e-4)
 
 
+@pytest.mark.thorough
 def test_the_block_kernel_leaves_the_full_model_alone(chain):
     field, *_ = chain
     target = law(FULL, True)

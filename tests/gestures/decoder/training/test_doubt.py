@@ -9,6 +9,7 @@ from doeblin.gestures.decoder import Decoder, Doubt, fit_doubt
 from doeblin.gestures.decoder.training._doubt import _logistic
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "truth",
     [Doubt(1.3, -1.5, -0.2), pytest.param(Doubt(0.8, -0.5, -0.4), marks=pytest.mark.thorough)],
