@@ -131,6 +131,34 @@ def test_its_gradient_has_all_digits():
         np.testing.assert_allclose(found[i, j], true, rtol=1e-4, atol=1e-5)
 
 
+def test_masses_beyond_all_floats_are_none_and_poison_nothing():
+    """The first state has 4·10⁻⁴⁰ of all mass; and one that is left once in 10²⁶ steps."""
+    rare = np.log(1e-20)
+    logits = np.array([[0, 0, -np.inf], [-np.inf, 0, rare], [rare, np.log(0.5), np.log(0.5)]])
+    law_of = jax.jit(lambda logits: FiniteKernel(logits).law())
+    np.testing.assert_allclose(law_of(logits), [0, 1, 2e-20], rtol=1e-5, atol=1e-37)
+    slope = jax.jit(jax.grad(lambda logits: FiniteKernel(logits).log_target(1)))
+    assert np.isfinite(slope(jnp.asarray(logits))).all()
+    two = jnp.array([[0.0, 0.0], [-60.0, 0.0]])
+    slope = jax.jit(jax.grad(lambda logits: FiniteKernel(logits).log_target(0)))(two)
+    # log π(0) = logit of 1 → 0, less that of 0 → 1, and constants.
+    np.testing.assert_allclose(slope, [[0.5, -0.5], [1, -1]], rtol=1e-5)
+
+
+def test_several_invariant_laws_are_none():
+    assert np.isnan(FiniteKernel.from_matrix(np.eye(3)).law()).all()
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2]])
+def test_gradients_of_rare_restarts_do_not_depend_on_the_order_of_stages(order):
+    """log π(z*) of what is scaled by exp(θ), in the row of z*: -θ but for what is far less."""
+    r = 1e-10
+    stages = jnp.array([[1 - r, r, 0], [0.5, 0.5 - r, r], [0.5, 0.5, 0]])
+    slope = jax.jit(jax.grad(log_restart_mass))(stages[jnp.array(order)][:, jnp.array(order)])
+    assert np.isfinite(slope).all()
+    np.testing.assert_allclose(slope[-1, :2], [-1, -1], rtol=1e-5)
+
+
 @pytest.mark.parametrize("rare", [1e-2, 1e-5, 1e-7])
 def test_stages_that_go_to_and_fro_before_a_rare_restart(rare):
     """As `Reversal` and `Forward` weigh them: z* is the last."""

@@ -277,3 +277,19 @@ def test_a_chain_from_features_that_are_no_numbers_says_so():
     ):
         with pytest.raises(InputError, match="scores of a CRF are NaN"):
             use()
+
+
+@pytest.mark.parametrize("padding", [0.0, 1.0, -np.inf, np.nan])
+def test_a_sequence_without_places_has_one_labelling(padding):
+    nothing = Potentials(jnp.full((3, 2), padding), jnp.ones((2, 2)), 0)
+    assert float(log_partition(nothing)) == 0
+    assert sample(jax.random.key(0), nothing).tolist() == [0, 0, 0]
+    assert viterbi(nothing)[0].tolist() == [0, 0, 0]
+    assert float(viterbi(nothing)[1]) == 0
+
+
+def test_whole_numbers_are_scores():
+    whole = Potentials(jnp.array([[1, 2, 3], [3, 1, 2]]), jnp.ones((3, 3), int))
+    labels, weight = viterbi(whole)
+    assert labels.tolist() == [2, 0] and float(weight) == 7
+    assert sample(jax.random.key(0), whole).shape == (2,)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._custom_types import Count, Input, RandomKey, Scalar
 from .._errors import InputError
+from .._plain import plain_errors
 from ..kernels import AbstractRestart
 from ._potentials import Labels, Potentials, advance, log_weight, possible, safe_logsumexp
 from ._restart import LinearChainCRF
@@ -56,6 +57,11 @@ class Alignments(eqx.Module):
 
     def sample(self, key: RandomKey, potentials: Potentials, output: Output) -> Labels:
         """An exact draw among the labellings that spell `output`, in proportion to their weight."""
+        with plain_errors():
+            return self._sample(key, potentials, output)
+
+    @eqx.filter_jit
+    def _sample(self, key: RandomKey, potentials: Potentials, output: Output) -> Labels:
         scores = self._filter(potentials, output)
         noise = jax.random.gumbel(key, potentials.unary.shape, mode="high")
         places, num_labels = potentials.unary.shape

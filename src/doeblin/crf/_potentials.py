@@ -59,7 +59,7 @@ class Potentials(eqx.Module):
                 f"unary scores of shape {unary.shape} need pairwise scores of shape "
                 f"{(labels, labels)} or {(places - 1, labels, labels)}, got {pairwise.shape}"
             )
-        self.unary = unary
+        self.unary = unary if jnp.issubdtype(unary.dtype, jnp.inexact) else unary.astype(float)
         self.pairwise = pairwise
         self.length = jnp.asarray(places if length is None else length, dtype=jnp.int32)
         self.log_z = log_z
@@ -69,6 +69,12 @@ class Potentials(eqx.Module):
     def inside(self) -> Bool[Array, " length"]:
         """Which places are not padding."""
         return jnp.arange(self.unary.shape[0]) < self.length
+
+    @property
+    def first(self) -> Float[Array, " labels"]:
+        """The scores of the first place; without any place there is one labelling, label 0."""
+        nothing = jnp.where(jnp.arange(self.unary.shape[1]) == 0, 0, -jnp.inf)
+        return jnp.where(self.length > 0, self.unary[0], nothing.astype(self.unary.dtype))
 
     @property
     def steps(self) -> Float[Array, "steps labels labels"]:
@@ -130,7 +136,7 @@ def log_partition(potentials: Potentials) -> Scalar:
 
     # For derivatives, what a step computes with all pairs of labels is computed again, not kept.
     again = jax.checkpoint(step, prevent_cse=False)
-    last = jax.lax.scan(again, potentials.unary[0], _places(potentials))[0]
+    last = jax.lax.scan(again, potentials.first, _places(potentials))[0]
     return safe_logsumexp(last, axis=0)
 
 
@@ -172,8 +178,9 @@ def possible(labels: Labels, log_z: Scalar) -> Labels:
     return eqx.error_if(
         labels,
         ~jnp.isfinite(log_z),
-        "the scores of a CRF are NaN or +inf somewhere, or leave no labelling possible; they must "
-        "be finite, or -inf for what is impossible (look for NaN and infinities in the features)",
+        "the scores of a CRF are NaN or +inf somewhere, add up to more than a float can hold, or "
+        "leave no labelling possible; they must be finite, or -inf for what is impossible (look "
+        "for NaN and infinities in the features)",
     )
 
 
@@ -194,7 +201,7 @@ def _viterbi(potentials: Potentials) -> tuple[Labels, Scalar]:
         following = jnp.where(inside, following, best)
         return following, following
 
-    first = potentials.unary[0]
+    first = potentials.first
     rest = jax.lax.scan(step, first, _places(potentials))[1]
     labels = _trace_back(potentials, jnp.concatenate([first[None], rest]))
     return possible(labels, log_z), log_weight(potentials, labels)
@@ -227,7 +234,7 @@ def _filter(potentials: Potentials) -> Float[Array, "length labels"]:
         following = jnp.where(inside, following, log_alpha)
         return following, following
 
-    first = potentials.unary[0]
+    first = potentials.first
     rest = jax.lax.scan(step, first, _places(potentials))[1]
     return jnp.concatenate([first[None], rest])
 

@@ -85,20 +85,23 @@ class FiniteKernel(AbstractKernel):
         return log_prob_of(row, new)
 
     def law(self) -> Float[Array, " states"]:
-        """The invariant law (of the single recurrent class that the matrix must have)."""
-        # From a state that all others lead to: what the chain leaves for ever has exactly no mass.
-        home = jnp.argmax(self._recurrent())
+        """The invariant law; NaN if there are several, as of a matrix with two closed classes."""
+        reach = self._reach()
+        # Seen from a state that all others lead to: what the chain leaves for ever has exactly no
+        # mass.
+        home = jnp.argmax(reach.all(axis=0))
         order = jnp.arange(self.logits.shape[0]).at[0].set(home).at[home].set(0)
-        return invariant(self.matrix[order][:, order])[order]
+        law = invariant(self.matrix[order][:, order])[order]
+        return jnp.where(reach[:, home].all(), law, jnp.nan)
 
-    def _recurrent(self) -> Bool[Array, " states"]:
-        """States that can be reached again from wherever they lead."""
+    def _reach(self) -> Bool[Array, "states states"]:
+        """Whether each state leads to each other one, in any number of steps."""
         num_states = self.logits.shape[0]
         reach = (jax.lax.stop_gradient(self.matrix) > 0) | jnp.eye(num_states, dtype=bool)
         for _ in range(max(num_states - 1, 1).bit_length()):
             ways = reach.astype(jnp.float32)
             reach = jnp.matmul(ways, ways, precision="highest") > 0
-        return ~jnp.any(reach & ~reach.T, axis=1)
+        return reach
 
     def log_target(self, state: Int[Array, ""], x: Input = None) -> Scalar:
         return log_prob_of(_safe_log(self.law()), state)

@@ -67,9 +67,9 @@ class AbstractHorizon(eqx.Module):
         """
 
     def tails(self, num_walks: int) -> int:
-        """How many walks go beyond the common steps. Two or more, where there are as many, so that
-        no walk is the only one to know what lies there."""
-        return min(num_walks, max(2, num_walks // _WALKS_A_TAIL))
+        """How many walks go beyond the common steps: two, where there are as many, so that no walk
+        is the only one to know what lies there; or more."""
+        return min(num_walks, 2)
 
     @abc.abstractmethod
     def segments(self, num_walks: int) -> tuple[Segment, ...]:
@@ -138,6 +138,9 @@ class FixedHorizon(AbstractHorizon):
         self.epsilon = _checked_rate(epsilon)
         default = math.ceil(3 / self.epsilon)
         self.steps = default if steps is None else whole("steps", steps, least=1)
+
+    def tails(self, num_walks: int) -> int:
+        return min(num_walks, max(2, num_walks // _WALKS_A_TAIL))
 
     def lengths(self, key: RandomKey, num_walks: int) -> Int[Array, " walks"]:
         # Walks are alike, so that those that go on may as well be the first.
