@@ -151,7 +151,7 @@ def test_several_invariant_laws_are_none():
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2]])
 def test_gradients_of_rare_restarts_do_not_depend_on_the_order_of_stages(order):
-    """log π(z*) of what is scaled by exp(θ), in the row of z*: -θ but for what is far less."""
+    """By the ways out of z*: log π(z*) is -log of their sum (of one) but for what is far less."""
     r = 1e-10
     stages = jnp.array([[1 - r, r, 0], [0.5, 0.5 - r, r], [0.5, 0.5, 0]])
     slope = jax.jit(jax.grad(log_restart_mass))(stages[jnp.array(order)][:, jnp.array(order)])

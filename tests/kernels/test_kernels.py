@@ -428,12 +428,23 @@ def test_states_outside_of_the_space_have_no_probability():
 
 
 @pytest.mark.parametrize("order", ["forward", "backward"])
-def test_sweeps_to_what_is_impossible_have_no_probability(order):
+@pytest.mark.parametrize("coloured", [False, True])
+def test_sweeps_to_what_is_impossible_have_no_probability(coloured, order):
     """Of all states from all possible ones, beside products of conditionals by hand."""
     table = np.random.default_rng(0).normal(size=(2, 2, 2))
     table[0, 1] = table[1, 0, 0] = -np.inf
     scores = jnp.asarray(table)
-    sweep = GibbsSweep(Gibbs(lambda state, x=None: scores[tuple(state)], 2), order)
+
+    def density(state, x=None):
+        return scores[tuple(state)]
+
+    def conditionals(state, x=None):
+        return jnp.array([[density(state.at[i].set(v)) for v in (0, 1)] for i in range(3)])
+
+    if coloured:
+        sweep = ColouredSweep(ColouredGibbs(density, conditionals, [0, 1, 2], 2), order)
+    else:
+        sweep = GibbsSweep(Gibbs(density, 2), order)
     states = np.array(list(np.ndindex(2, 2, 2)))
     possible = [state for state in states if table[tuple(state)] > -np.inf]
 

@@ -237,8 +237,11 @@ class ColouredSweep(AbstractKernel):
         sites, colours = self.gibbs.sites, self.gibbs.colours
         total, state = jnp.array(0.0), old
         for colour in self._order():
-            total += self.gibbs.log_redraw(new, state, colour, x)
-            state = sites.put(state, jnp.where(colours == colour, sites.get(new), sites.get(state)))
+            log_prob = self.gibbs.log_redraw(new, state, colour, x)
+            # From what is impossible nothing follows, as in a `GibbsSweep`.
+            redrawn = (colours == colour) & (log_prob > -jnp.inf)
+            state = sites.put(state, jnp.where(redrawn, sites.get(new), sites.get(state)))
+            total += log_prob
         return jnp.where(sites.same_rest(new, old), total, -jnp.inf)
 
     def log_target(self, state: State, x: Input = None) -> Scalar:
