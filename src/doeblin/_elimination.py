@@ -2,8 +2,9 @@
 
 States are taken out one by one, each with the chances of passing through it. Nothing is ever
 subtracted, so every entry keeps its digits, however rare the moves are, and so does its gradient
-(Grassmann, Taksar & Heyman, 1985). A linear system of I - A loses those that it takes to say how
-rare they are. `_stochastic.invariant_law` is the same in numpy.
+(Grassmann, Taksar & Heyman, 1985), as long as products of two chances are floats: in single
+precision 10⁻³⁷. A linear system of I - A loses the digits that it takes to say how rare moves are.
+`_stochastic.invariant_law` is the same in numpy.
 """
 
 from __future__ import annotations

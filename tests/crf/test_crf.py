@@ -293,3 +293,15 @@ def test_whole_numbers_are_scores():
     labels, weight = viterbi(whole)
     assert labels.tolist() == [2, 0] and float(weight) == 7
     assert sample(jax.random.key(0), whole).shape == (2,)
+    whole_steps = Potentials(jnp.array([[1, 0], [0, 2]]), jnp.array([[[1, 0], [0, 1]]]))
+    assert np.isfinite(marginals(whole_steps)[0]).all()
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+@pytest.mark.parametrize("padding", [np.nan, np.inf])
+def test_marginals_do_not_look_at_steps_of_the_padding(length, padding):
+    steps = np.ones((2, 2, 2))
+    steps[max(length - 1, 0) :] = padding
+    places, between = marginals(Potentials(jnp.zeros((3, 2)), jnp.asarray(steps), length))
+    np.testing.assert_allclose(places.sum(axis=1), np.arange(3) < length, atol=1e-6)
+    np.testing.assert_allclose(between.sum(axis=(1, 2)), np.arange(2) < length - 1, atol=1e-6)

@@ -59,8 +59,10 @@ class Potentials(eqx.Module):
                 f"unary scores of shape {unary.shape} need pairwise scores of shape "
                 f"{(labels, labels)} or {(places - 1, labels, labels)}, got {pairwise.shape}"
             )
-        self.unary = unary if jnp.issubdtype(unary.dtype, jnp.inexact) else unary.astype(float)
-        self.pairwise = pairwise
+        self.unary, self.pairwise = (
+            scores if jnp.issubdtype(scores.dtype, jnp.inexact) else scores.astype(float)
+            for scores in (unary, pairwise)
+        )
         self.length = jnp.asarray(places if length is None else length, dtype=jnp.int32)
         self.log_z = log_z
         self.sums = sums
@@ -282,8 +284,10 @@ Place = tuple[Array, Array | None, Array]
 def _places(potentials: Potentials) -> Place:
     """What steps go through. One matrix for all steps is not repeated here: its derivatives would
     be kept for each place."""
-    own = potentials.pairwise if potentials.pairwise.ndim == 3 else None
-    return potentials.unary[1:], own, potentials.inside[1:]
+    own, inside = None, potentials.inside[1:]
+    if potentials.pairwise.ndim == 3:
+        own = jnp.where(inside[:, None, None], potentials.pairwise, 0)
+    return potentials.unary[1:], own, inside
 
 
 def _or_shared(pairwise: Array | None, potentials: Potentials) -> Array:

@@ -85,7 +85,11 @@ class FiniteKernel(AbstractKernel):
         return log_prob_of(row, new)
 
     def law(self) -> Float[Array, " states"]:
-        """The invariant law; NaN if there are several, as of a matrix with two closed classes."""
+        """The invariant law; NaN if there are several, as of a matrix with two closed classes.
+
+        What two moves make together less often than once in 10³⁷ counts as never (in double
+        precision 10³⁰⁷), and gradients there may be NaN.
+        """
         reach = self._reach()
         # Seen from a state that all others lead to: what the chain leaves for ever has exactly no
         # mass.
